@@ -1,0 +1,60 @@
+//! `cargo xtask check`: what must hold before every commit, without starting the server.
+//!
+//! Formatting, lints as errors, the tidy rules, then the unit and contract tests of every crate
+//! but the black-box one, which needs the built binary.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::step::{self, Report};
+use crate::tally::Tally;
+use crate::tidy;
+
+/// The steps of `check` as a command of their own.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let mut report = Report::new();
+    steps(root, &mut report);
+    report.finish()
+}
+
+/// The steps of `check`, added to a longer report.
+pub(crate) fn steps(root: &Path, report: &mut Report) {
+    report.step("format", || {
+        step::run(cargo(root).args(["fmt", "--all", "--check"]))
+    });
+    report.step("lints", || {
+        let flags = [
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ];
+        step::run(cargo(root).args(flags))
+    });
+    report.step("tidy", || {
+        tidy::run(root)?;
+        Ok(Tally::default())
+    });
+    report.step("unit and contract tests", || {
+        let flags = [
+            "test",
+            "--workspace",
+            "--exclude",
+            "loci-it",
+            "--no-fail-fast",
+        ];
+        step::run_tests(cargo(root).args(flags))
+    });
+}
+
+/// The cargo that started us, in the workspace root.
+pub(crate) fn cargo(root: &Path) -> Command {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(program);
+    command.current_dir(root);
+    command
+}

@@ -1,0 +1,125 @@
+//! Runs the vendor SDK suites in `tests/sdk` against the real binary.
+//!
+//! Python: each `requirements-<name>.txt` is one SDK release, in a venv of its own under `.xtask/`.
+//! TypeScript: each folder with a `package.json` is one suite. Every suite gets a fresh server
+//! through `LOCI_BASE_URL` and `LOCI_API_KEY`, so none can lean on what another left behind.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use sha2::{Digest, Sha256};
+
+use crate::server::{ADMIN_KEY, Server};
+use crate::step::{self, Report, Verdict};
+
+/// The SDK releases that must be covered; a missing requirements file is a failure, not a skip.
+const PYTHON_RELEASES: [&str; 3] = ["current", "legacy", "first"];
+
+/// One step for each suite.
+pub(crate) fn steps(root: &Path, binary: &Path, report: &mut Report) {
+    for release in PYTHON_RELEASES {
+        report.step(&format!("Python SDK, {release}"), || {
+            python(root, binary, release)
+        });
+    }
+    report.step("TypeScript SDK", || typescript(root, binary));
+}
+
+fn python(root: &Path, binary: &Path, release: &str) -> Verdict {
+    let folder = python_folder(root)?;
+    let requirements = folder.join(format!("requirements-{release}.txt"));
+    let venv = venv(root, release, &requirements)?;
+    let server = Server::start(binary)?;
+    let mut command = Command::new(venv.join("bin/python"));
+    command
+        .args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "."])
+        .current_dir(&folder);
+    command
+        .env("LOCI_SDK_RELEASE", release)
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    step::run_tests(against(&server, &mut command))
+}
+
+/// The folder with the Python suites: `tests/sdk/python`, or `tests/sdk` itself.
+fn python_folder(root: &Path) -> Result<PathBuf> {
+    let sdk = root.join("tests/sdk");
+    let found = [sdk.join("python"), sdk.clone()]
+        .into_iter()
+        .find(|folder| folder.join("requirements-current.txt").is_file());
+    found.with_context(|| format!("no requirements-current.txt under {}", sdk.display()))
+}
+
+/// A venv holding exactly these requirements. Its name carries their hash, so a changed file makes
+/// a new one and an unchanged file costs nothing.
+fn venv(root: &Path, release: &str, requirements: &Path) -> Result<PathBuf> {
+    let text = fs::read(requirements).with_context(|| format!("{}", requirements.display()))?;
+    let venv = root
+        .join(".xtask")
+        .join(format!("venv-{release}-{}", short_hash(&text)));
+    let done = venv.join("xtask-complete");
+    if done.is_file() {
+        return Ok(venv);
+    }
+    if venv.exists() {
+        fs::remove_dir_all(&venv)?;
+    }
+    step::run(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
+    let mut install = Command::new(venv.join("bin/python"));
+    install.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "-r",
+    ]);
+    step::run(install.arg(requirements))?;
+    fs::write(&done, "")?;
+    Ok(venv)
+}
+
+fn typescript(root: &Path, binary: &Path) -> Verdict {
+    let folder = root.join("tests/sdk/typescript");
+    if !folder.join("package.json").is_file() {
+        bail!("{} has no package.json", folder.display());
+    }
+    npm_install(&folder)?;
+    let server = Server::start(binary)?;
+    let mut command = Command::new("node");
+    command
+        .args(["--test", "--test-reporter=spec"])
+        .current_dir(&folder);
+    step::run_tests(against(&server, &mut command))
+}
+
+/// Installs what the lock file says, unless the same lock file was installed before.
+fn npm_install(folder: &Path) -> Result<()> {
+    let lock = folder.join("package-lock.json");
+    let manifest = folder.join("package.json");
+    let locked = lock.is_file();
+    let text = fs::read(if locked { &lock } else { &manifest })?;
+    let done = folder.join("node_modules/.xtask-complete");
+    let stamp = short_hash(&text);
+    if fs::read_to_string(&done).is_ok_and(|found| found == stamp) {
+        return Ok(());
+    }
+    let mut npm = Command::new("npm");
+    npm.arg(if locked { "ci" } else { "install" })
+        .current_dir(folder);
+    npm.args(["--no-audit", "--no-fund"]);
+    step::run(&mut npm)?;
+    fs::write(&done, stamp)?;
+    Ok(())
+}
+
+fn against<'a>(server: &Server, command: &'a mut Command) -> &'a mut Command {
+    command
+        .env("LOCI_BASE_URL", server.base_url())
+        .env("LOCI_API_KEY", ADMIN_KEY)
+}
+
+fn short_hash(bytes: &[u8]) -> String {
+    hex::encode(&Sha256::digest(bytes)[..8])
+}

@@ -1,0 +1,73 @@
+//! A `loci serve` of our own for a suite: fresh data directory, free port, ended when dropped.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use tempfile::TempDir;
+
+/// The admin key of the servers started here; they live for one suite on the loopback address.
+pub(crate) const ADMIN_KEY: &str = "xtask-suite-admin-key-0123456789abcdef";
+
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+const READY: &str = "loci listening on ";
+
+/// A running server and the directory it may write to.
+pub(crate) struct Server {
+    child: Child,
+    base_url: String,
+    _data: TempDir,
+}
+
+impl Server {
+    /// Starts the binary and waits until it says where it listens.
+    pub(crate) fn start(binary: &Path) -> Result<Self> {
+        let data = TempDir::with_prefix("loci-suite-")?;
+        let mut child = Command::new(binary)
+            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .arg(data.path().join("data"))
+            .env("LOCI_ADMIN_KEY", ADMIN_KEY)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("cannot start {}", binary.display()))?;
+        let stdout = child.stdout.take().expect("stdout was asked for as a pipe");
+        let (send, receive) = mpsc::channel();
+        thread::spawn(move || {
+            // Reads to the end, so that the server never blocks on a full pipe.
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if let Some(url) = line.strip_prefix(READY) {
+                    // Nobody listens any more only when the start already timed out.
+                    let _ = send.send(url.trim().to_owned());
+                }
+            }
+        });
+        let answer = receive.recv_timeout(START_TIMEOUT);
+        let server = Self {
+            child,
+            base_url: answer.clone().unwrap_or_default(),
+            _data: data,
+        };
+        if answer.is_err() {
+            bail!("the server did not say `{READY}…` within {START_TIMEOUT:?}");
+        }
+        Ok(server)
+    }
+
+    pub(crate) fn base_url(&self) -> &str {
+        &self.base_url
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Both fail only if the process is gone already, which is what we want.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,261 @@
+//! Runs one named step, streams what it prints, and remembers how it ended.
+//!
+//! A [`Report`] collects the steps of one command. The command fails if any step did; a failed
+//! step never hides the ones after it.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use crate::tally::Tally;
+
+/// How a step without a test runner inside reports itself.
+pub(crate) type Verdict = Result<Tally>;
+
+struct Entry {
+    name: String,
+    tally: Tally,
+    ok: bool,
+    took: Duration,
+}
+
+/// The steps of one `cargo xtask` command, in order.
+pub(crate) struct Report {
+    entries: Vec<Entry>,
+    skips_allowed: bool,
+}
+
+impl Report {
+    /// With `CI=true` a skipped test is a failed one: CI must see everything run.
+    pub(crate) fn new() -> Self {
+        let ci = std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");
+        Self {
+            entries: Vec::new(),
+            skips_allowed: !ci,
+        }
+    }
+
+    /// Runs `work` as the step `name`; true if it went well.
+    pub(crate) fn step(&mut self, name: &str, work: impl FnOnce() -> Verdict) -> bool {
+        println!("\n── {name}");
+        let start = Instant::now();
+        let (mut tally, mut ok) = match work() {
+            Ok(tally) => (tally, tally.failed == 0),
+            Err(error) => {
+                println!("{name}: {error:#}");
+                (
+                    Tally {
+                        failed: 1,
+                        ..Tally::default()
+                    },
+                    false,
+                )
+            }
+        };
+        if tally.skipped > 0 && !self.skips_allowed {
+            println!(
+                "{name}: {} tests were skipped, which CI does not allow",
+                tally.skipped
+            );
+            tally.failed += tally.skipped;
+            ok = false;
+        }
+        let took = start.elapsed();
+        println!(
+            "── {name}: {} in {:.1} s",
+            if ok { "ok" } else { "FAILED" },
+            took.as_secs_f64()
+        );
+        self.entries.push(Entry {
+            name: name.to_owned(),
+            tally,
+            ok,
+            took,
+        });
+        ok
+    }
+
+    /// Prints the table and the one line that sums it up; an error if anything failed.
+    pub(crate) fn finish(self) -> Result<()> {
+        print!("\n{}", self.table());
+        let failed = self.entries.iter().filter(|entry| !entry.ok).count();
+        if failed > 0 {
+            bail!("{failed} of {} steps failed", self.entries.len());
+        }
+        Ok(())
+    }
+
+    fn table(&self) -> String {
+        let width = self
+            .entries
+            .iter()
+            .map(|entry| entry.name.chars().count())
+            .max()
+            .unwrap_or(0);
+        let mut sum = Tally::default();
+        let mut text = String::new();
+        writeln!(
+            text,
+            "{:width$}  result  passed  failed  skipped    time",
+            "step"
+        )
+        .expect("writing to a string cannot fail");
+        for entry in &self.entries {
+            sum.add(entry.tally);
+            writeln!(
+                text,
+                "{:width$}  {:6}  {:>6}  {:>6}  {:>7}  {:>4.0} s",
+                entry.name,
+                if entry.ok { "ok" } else { "FAILED" },
+                entry.tally.passed,
+                entry.tally.failed,
+                entry.tally.skipped,
+                entry.took.as_secs_f64(),
+            )
+            .expect("writing to a string cannot fail");
+        }
+        writeln!(text, "\n{} passed, {} failed", sum.passed, sum.failed)
+            .expect("writing to a string cannot fail");
+        text
+    }
+}
+
+/// Runs a command, printing its output as it comes; an error if it does not exit with success.
+pub(crate) fn run(command: &mut Command) -> Verdict {
+    let (tally, ok) = stream(command)?;
+    if !ok {
+        bail!("{} failed", shown(command));
+    }
+    Ok(tally)
+}
+
+/// Runs a test runner: its own count decides, and a bad exit without a failed test is a failure.
+pub(crate) fn run_tests(command: &mut Command) -> Verdict {
+    let (mut tally, ok) = stream(command)?;
+    if !ok && tally.failed == 0 {
+        println!(
+            "{} ended badly without naming a failed test",
+            shown(command)
+        );
+        tally.failed = 1;
+    }
+    if ok && tally.passed == 0 {
+        bail!("{} ran no tests", shown(command));
+    }
+    Ok(tally)
+}
+
+fn stream(command: &mut Command) -> Result<(Tally, bool)> {
+    println!("$ {}", shown(command));
+    let spawned = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = match spawned {
+        Ok(child) => child,
+        Err(error) => bail!("cannot run {}: {error}", shown(command)),
+    };
+    let (send, receive) = mpsc::channel::<String>();
+    let pumps = [
+        child.stdout.take().map(|pipe| pump(pipe, send.clone())),
+        child.stderr.take().map(|pipe| pump(pipe, send.clone())),
+    ];
+    drop(send);
+    let mut output = String::new();
+    for line in receive {
+        println!("{line}");
+        output.push_str(&line);
+        output.push('\n');
+    }
+    for pump in pumps.into_iter().flatten() {
+        pump.join()
+            .expect("a pump only reads and sends, it does not panic");
+    }
+    Ok((Tally::of(&output), child.wait()?.success()))
+}
+
+fn pump(pipe: impl Read + Send + 'static, send: mpsc::Sender<String>) -> thread::JoinHandle<()> {
+    thread::spawn(move || {
+        let mut pipe = BufReader::new(pipe);
+        let mut line = Vec::new();
+        while pipe
+            .read_until(b'\n', &mut line)
+            .is_ok_and(|count| count > 0)
+        {
+            let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+            if send.send(text).is_err() {
+                return;
+            }
+            line.clear();
+        }
+    })
+}
+
+fn shown(command: &Command) -> String {
+    let mut text = command.get_program().to_string_lossy().into_owned();
+    for arg in command.get_args() {
+        text.push(' ');
+        text.push_str(&arg.to_string_lossy());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sum_line_stands_alone_and_counts_broken_steps() {
+        let mut report = Report {
+            entries: Vec::new(),
+            skips_allowed: true,
+        };
+        assert!(report.step("good", || Ok(Tally {
+            passed: 4,
+            failed: 0,
+            skipped: 1
+        })));
+        assert!(!report.step("bad", || Ok(Tally {
+            passed: 2,
+            failed: 3,
+            skipped: 0
+        })));
+        assert!(!report.step("broken", || bail!("did not build")));
+        assert_eq!(report.table().lines().last(), Some("6 passed, 4 failed"));
+        assert!(report.finish().is_err());
+    }
+
+    #[test]
+    fn skips_fail_where_they_are_not_allowed() {
+        let mut report = Report {
+            entries: Vec::new(),
+            skips_allowed: false,
+        };
+        assert!(!report.step("partly", || Ok(Tally {
+            passed: 4,
+            failed: 0,
+            skipped: 1
+        })));
+    }
+
+    #[test]
+    fn a_runner_that_dies_or_runs_nothing_is_a_failure() {
+        let tally = run_tests(Command::new("sh").args(["-c", "echo '3 passed in 0.1s'; exit 4"]));
+        assert_eq!(
+            tally.unwrap(),
+            Tally {
+                passed: 3,
+                failed: 1,
+                skipped: 0
+            }
+        );
+        assert!(run_tests(Command::new("sh").args(["-c", "exit 0"])).is_err());
+        assert!(run(&mut Command::new("/nonexistent/program")).is_err());
+    }
+}

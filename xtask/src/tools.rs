@@ -1,0 +1,117 @@
+//! The programs the SDK suites need beside cargo: Python with venv, Node with npm.
+//!
+//! As root on a Debian machine they are installed; otherwise they are named and the step fails.
+//! Nothing is ever skipped because a tool is missing.
+
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, bail};
+
+use crate::step;
+use crate::tally::Tally;
+
+struct Tool {
+    name: &'static str,
+    /// A command that succeeds exactly when the tool is usable.
+    probe: &'static [&'static str],
+    packages: &'static [&'static str],
+}
+
+const TOOLS: [Tool; 4] = [
+    Tool {
+        name: "Python 3",
+        probe: &["python3", "--version"],
+        packages: &["python3"],
+    },
+    Tool {
+        name: "Python's venv module",
+        probe: &["python3", "-c", "import venv, ensurepip"],
+        packages: &["python3-venv"],
+    },
+    Tool {
+        name: "Node.js",
+        probe: &["node", "--version"],
+        packages: &["nodejs"],
+    },
+    Tool {
+        name: "npm",
+        probe: &["npm", "--version"],
+        packages: &["npm"],
+    },
+];
+
+/// Makes every tool usable, or says which Debian packages a person has to install.
+pub(crate) fn prepare() -> Result<Tally> {
+    let missing: Vec<&Tool> = TOOLS.iter().filter(|tool| !works(tool.probe)).collect();
+    if missing.is_empty() {
+        return Ok(Tally::default());
+    }
+    let packages: Vec<&str> = missing
+        .iter()
+        .flat_map(|tool| tool.packages)
+        .copied()
+        .collect();
+    println!("missing: {}", names(&missing));
+    if !(is_root() && works(&["apt-get", "--version"])) {
+        bail!(
+            "{} needed; on Debian: apt-get install {}",
+            names(&missing),
+            packages.join(" ")
+        );
+    }
+    step::run(Command::new("apt-get").args(["update", "--quiet"]))?;
+    step::run(
+        Command::new("apt-get")
+            .args(["install", "--yes", "--quiet", "--no-install-recommends"])
+            .args(&packages)
+            .env("DEBIAN_FRONTEND", "noninteractive"),
+    )?;
+    let still: Vec<&Tool> = missing
+        .into_iter()
+        .filter(|tool| !works(tool.probe))
+        .collect();
+    if !still.is_empty() {
+        bail!(
+            "{} still not usable after installing {}",
+            names(&still),
+            packages.join(" ")
+        );
+    }
+    Ok(Tally::default())
+}
+
+fn names(tools: &[&Tool]) -> String {
+    tools
+        .iter()
+        .map(|tool| tool.name)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn works(probe: &[&str]) -> bool {
+    Command::new(probe[0])
+        .args(&probe[1..])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Whether this process may install packages.
+fn is_root() -> bool {
+    let output = Command::new("id").arg("-u").output();
+    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probe_tells_usable_from_missing() {
+        assert!(works(&["sh", "-c", "exit 0"]));
+        assert!(!works(&["sh", "-c", "exit 1"]));
+        assert!(!works(&["/nonexistent/tool"]));
+    }
+}
