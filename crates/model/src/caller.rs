@@ -1,0 +1,32 @@
+//! The identity of one request. Authority comes from the principal and can only be shrunk by the
+//! key's scope and the session; the rest is recorded, never trusted.
+
+use crate::{Actor, KeyScope, PrincipalId, SessionId, WorkspaceId};
+
+/// Which side of the prompt a request is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Audience {
+    /// A program run by people: sees internal memories too.
+    Host,
+    /// A model: sees only what is meant for its context.
+    Model,
+}
+
+/// Who is asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// The tenant.
+    pub workspace: WorkspaceId,
+    /// Whose authority is used.
+    pub principal: PrincipalId,
+    /// Whether the principal administers its workspace.
+    pub is_admin: bool,
+    /// What is written on versions.
+    pub actor: Actor,
+    /// The session this caller acts in; it then has only what the session was given.
+    pub session: Option<SessionId>,
+    /// Host or model.
+    pub audience: Audience,
+    /// What the credential may do at most.
+    pub scope: KeyScope,
+}

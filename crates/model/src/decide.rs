@@ -1,0 +1,232 @@
+//! What an edit does to a memory: a pure function that every storage engine calls, so that engines
+//! cannot disagree about preconditions, no-ops or limits. Engines add only what needs a look at
+//! other rows: whether a path is free and whether a store is full.
+
+use crate::edit::Occurrence;
+use crate::{
+    Attributes, Content, Edit, EditOp, Expect, Invalid, Memory, MemoryPath, OnSame, PrincipalId,
+    StorePolicy, store::Who,
+};
+
+/// What an edit comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Nothing changes and nothing is recorded.
+    Unchanged,
+    /// A new memory.
+    Create(NextState),
+    /// A new version of the memory.
+    Modify(NextState),
+    /// The memory goes.
+    Remove,
+}
+
+/// A memory as it will be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NextState {
+    /// Where.
+    pub path: MemoryPath,
+    /// With what; `None` keeps the content as it is.
+    pub content: Option<Content>,
+    /// Described how.
+    pub attributes: Attributes,
+}
+
+/// Why an edit cannot happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// Nothing is there.
+    NotFound,
+    /// Something is there already.
+    Present,
+    /// The precondition does not hold.
+    ExpectFailed,
+    /// The content is sealed and cannot be edited in place.
+    Sealed,
+    /// The text to replace is not there.
+    TextNotFound,
+    /// The text to replace is there more than once.
+    TextAmbiguous {
+        /// How often.
+        count: usize,
+    },
+    /// The content would be too large.
+    TooLarge {
+        /// How large.
+        bytes: u64,
+        /// How large it may be.
+        limit: u64,
+    },
+    /// Only the memory's owner may remove it.
+    NotOwner,
+    /// A value breaks a rule.
+    Invalid(Invalid),
+}
+
+/// Decides an edit.
+///
+/// `current` is the memory that `edit.at` names, with content if [`needs_content`] says so; `path`
+/// is where to create it otherwise. `remover` is the principal that removal rules look at (`None`:
+/// may remove anything).
+pub fn decide(
+    edit: &Edit,
+    current: Option<&Memory>,
+    path: Option<&MemoryPath>,
+    policy: &StorePolicy,
+    remover: Option<PrincipalId>,
+) -> Result<Decision, Refusal> {
+    match current {
+        None => decide_absent(edit, path, policy),
+        Some(memory) => decide_present(edit, memory, policy, remover),
+    }
+}
+
+/// Whether deciding this edit takes the memory's content, not only its digest.
+pub fn needs_content(edit: &Edit) -> bool {
+    matches!(edit.op, EditOp::Append { .. } | EditOp::Replace { .. })
+}
+
+fn decide_absent(
+    edit: &Edit,
+    path: Option<&MemoryPath>,
+    policy: &StorePolicy,
+) -> Result<Decision, Refusal> {
+    match edit.expect {
+        Expect::Anything | Expect::Absent => {}
+        Expect::Present | Expect::Digest(_) | Expect::Revision(_) => return Err(Refusal::NotFound),
+    }
+    let (content, to, patch) = match &edit.op {
+        EditOp::Put {
+            content,
+            to,
+            attributes,
+        } => (content.clone().ok_or(Refusal::NotFound)?, to, attributes),
+        EditOp::Append {
+            text,
+            to,
+            attributes,
+            ..
+        } => (Content::Text(text.clone()), to, attributes),
+        EditOp::Replace { .. } | EditOp::Remove => return Err(Refusal::NotFound),
+    };
+    let path = to.as_ref().or(path).ok_or(Refusal::NotFound)?.clone();
+    check_size(&content, policy)?;
+    let attributes = patch.apply_to(&Attributes::default());
+    attributes.validate().map_err(Refusal::Invalid)?;
+    Ok(Decision::Create(NextState {
+        path,
+        content: Some(content),
+        attributes,
+    }))
+}
+
+fn decide_present(
+    edit: &Edit,
+    memory: &Memory,
+    policy: &StorePolicy,
+    remover: Option<PrincipalId>,
+) -> Result<Decision, Refusal> {
+    if edit.expect == Expect::Absent {
+        return Err(Refusal::Present);
+    }
+    let expected = || match edit.expect {
+        Expect::Digest(digest) => digest == memory.digest,
+        Expect::Revision(revision) => revision == memory.revision,
+        Expect::Anything | Expect::Present | Expect::Absent => true,
+    };
+    let next = match &edit.op {
+        EditOp::Remove => {
+            let is_owner = remover.is_none_or(|remover| remover == memory.owner);
+            if policy.remove == Who::Owner && !is_owner {
+                return Err(Refusal::NotOwner);
+            }
+            return if expected() {
+                Ok(Decision::Remove)
+            } else {
+                Err(Refusal::ExpectFailed)
+            };
+        }
+        EditOp::Put {
+            content,
+            to,
+            attributes,
+        } => NextState {
+            path: to.as_ref().unwrap_or(&memory.path).clone(),
+            content: content.clone(),
+            attributes: attributes.apply_to(&memory.attributes),
+        },
+        EditOp::Append {
+            text, separator, ..
+        } => {
+            let old = text_of(memory)?;
+            let joined = if old.is_empty() {
+                text.clone()
+            } else {
+                [old, separator.as_str(), text.as_str()].concat()
+            };
+            with_text(memory, joined)
+        }
+        EditOp::Replace { old, new, which } => {
+            with_text(memory, replace(text_of(memory)?, old, new, *which)?)
+        }
+    };
+    let is_same_content = next.content.as_ref().is_none_or(|content| {
+        content.is_sealed() == memory.is_sealed && content.digest() == memory.digest
+    });
+    // A request that asks for what already is succeeds whatever it expected: a retry after a lost
+    // answer must not turn into a conflict.
+    let is_same =
+        is_same_content && next.path == memory.path && next.attributes == memory.attributes;
+    if is_same && edit.on_same == OnSame::Skip {
+        return Ok(Decision::Unchanged);
+    }
+    if !expected() {
+        return Err(Refusal::ExpectFailed);
+    }
+    if let Some(content) = &next.content {
+        check_size(content, policy)?;
+    }
+    next.attributes.validate().map_err(Refusal::Invalid)?;
+    Ok(Decision::Modify(next))
+}
+
+fn with_text(memory: &Memory, text: String) -> NextState {
+    NextState {
+        path: memory.path.clone(),
+        content: Some(Content::Text(text)),
+        attributes: memory.attributes.clone(),
+    }
+}
+
+fn text_of(memory: &Memory) -> Result<&str, Refusal> {
+    let content = memory.content.as_ref().expect("needs_content asked for it");
+    content.text().ok_or(Refusal::Sealed)
+}
+
+fn replace(text: &str, old: &str, new: &str, which: Occurrence) -> Result<String, Refusal> {
+    let count = if old.is_empty() {
+        0
+    } else {
+        text.matches(old).count()
+    };
+    match (count, which) {
+        (0, _) => Err(Refusal::TextNotFound),
+        (1, _) | (_, Occurrence::First) => Ok(text.replacen(old, new, 1)),
+        (count, Occurrence::Only) => Err(Refusal::TextAmbiguous { count }),
+    }
+}
+
+fn check_size(content: &Content, policy: &StorePolicy) -> Result<(), Refusal> {
+    let bytes = content.bytes().len() as u64;
+    let limit = policy
+        .content_bytes_max
+        .min(crate::limit::CONTENT_BYTES_MAX as u64);
+    if bytes > limit {
+        Err(Refusal::TooLarge { bytes, limit })
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! Every bound in one place. A value without a limit here is a bug.
+
+/// Bytes of one path.
+pub const PATH_BYTES_MAX: usize = 1024;
+/// Segments of one path.
+pub const PATH_SEGMENTS_MAX: usize = 20;
+/// Bytes of one content that any store may allow.
+pub const CONTENT_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of one content in a store that sets no other limit.
+pub const CONTENT_BYTES_DEFAULT: usize = 102_400;
+/// Live memories in a store that sets no other limit.
+pub const MEMORIES_PER_STORE_DEFAULT: u64 = 2_000_000;
+/// Characters of a store's name.
+pub const STORE_NAME_CHARS_MAX: usize = 255;
+/// Characters of a store's description.
+pub const DESCRIPTION_CHARS_MAX: usize = 1024;
+/// Pairs in a metadata map of a store or session.
+pub const METADATA_PAIRS_MAX: usize = 16;
+/// Characters of a metadata key.
+pub const METADATA_KEY_CHARS_MAX: usize = 64;
+/// Characters of a metadata value.
+pub const METADATA_VALUE_CHARS_MAX: usize = 512;
+/// Bytes of a memory's metadata, as JSON.
+pub const MEMORY_METADATA_BYTES_MAX: usize = 16 * 1024;
+/// Characters of a kind.
+pub const KIND_CHARS_MAX: usize = 64;
+/// Tags on one memory.
+pub const TAGS_MAX: usize = 64;
+/// Characters of one tag.
+pub const TAG_CHARS_MAX: usize = 128;
+/// Characters of a one-line summary.
+pub const SUMMARY_CHARS_MAX: usize = 280;
+/// Characters of a claimed source, a scope, or a media type.
+pub const LABEL_CHARS_MAX: usize = 1024;
+/// Highest importance.
+pub const IMPORTANCE_MAX: u8 = 100;
+/// Edits in one batch.
+pub const BATCH_EDITS_MAX: usize = 100;
+/// Items on one page.
+pub const PAGE_ITEMS_MAX: usize = 100;
+/// Items on one page when their content is included.
+pub const PAGE_FULL_ITEMS_MAX: usize = 20;
+/// Items on a page when the caller does not say.
+pub const PAGE_ITEMS_DEFAULT: usize = 20;
+/// Changes on one page of the feed.
+pub const CHANGES_PAGE_MAX: usize = 1000;
+/// Sources a derived version may name.
+pub const DERIVED_FROM_MAX: usize = 1000;
+/// Stores attached to one session.
+pub const ATTACHMENTS_MAX: usize = 8;
+/// Characters of the instructions on an attachment.
+pub const INSTRUCTIONS_CHARS_MAX: usize = 4096;
+/// Characters of a session title.
+pub const SESSION_TITLE_CHARS_MAX: usize = 1024;
+/// Bytes of the agent description a session carries, as JSON.
+pub const SESSION_DETAILS_BYTES_MAX: usize = 256 * 1024;
+/// Characters of a principal's or key's name.
+pub const NAME_CHARS_MAX: usize = 255;
+/// Stores a key may be limited to.
+pub const KEY_STORES_MAX: usize = 100;
+/// Bytes of an idempotency key.
+pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 255;
+/// Seconds for which a repeated idempotency key is recognised.
+pub const IDEMPOTENCY_SECS: i64 = 7 * 24 * 3600;
+/// Grants on one store.
+pub const GRANTS_PER_STORE_MAX: usize = 10_000;
+/// Words taken from one search query.
+pub const QUERY_WORDS_MAX: usize = 32;

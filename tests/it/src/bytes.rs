@@ -1,0 +1,125 @@
+//! Looks for a secret in raw bytes, in every form a storage engine might have left it in.
+//!
+//! A full-text index keeps terms in lower case and drops the prefix a term shares with its
+//! neighbour, so the tail of the secret is searched for on its own too.
+
+use std::fs;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
+/// Every byte form of one secret.
+#[derive(Clone, Debug)]
+pub struct Needles {
+    forms: Vec<(String, Vec<u8>)>,
+}
+
+impl Needles {
+    /// The forms of `secret`, which must be long enough not to be found by accident.
+    pub fn of(secret: &str) -> Self {
+        assert!(secret.len() >= 24, "a short secret is found by accident");
+        let mut forms: Vec<(String, Vec<u8>)> = Vec::new();
+        let lower = secret.to_lowercase();
+        let tail = |text: &str| text[text.len() / 2..].to_owned();
+        for (case, text) in [("as is", secret), ("lower case", &lower)] {
+            forms.push((format!("UTF-8 {case}"), text.as_bytes().to_vec()));
+            forms.push((format!("tail {case}"), tail(text).into_bytes()));
+            let wide = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            forms.push((format!("UTF-16LE {case}"), wide));
+            for shift in 0..3 {
+                forms.push((format!("base64+{shift} {case}"), base64_core(text, shift)));
+            }
+        }
+        Self { forms }
+    }
+
+    fn find(&self, haystack: &[u8]) -> Vec<&str> {
+        let found = self
+            .forms
+            .iter()
+            .filter(|(_, form)| contains(haystack, form));
+        found.map(|(name, _)| name.as_str()).collect()
+    }
+}
+
+/// What base64 text around the secret must contain when the secret starts at `shift` modulo three.
+fn base64_core(text: &str, shift: usize) -> Vec<u8> {
+    let padded = [&vec![0; shift][..], text.as_bytes()].concat();
+    let encoded = STANDARD_NO_PAD.encode(&padded).into_bytes();
+    // The characters that mix in a neighbouring byte are cut off at both ends.
+    encoded[(shift * 8).div_ceil(6)..padded.len() * 8 / 6].to_vec()
+}
+
+fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+    let first = needle[0];
+    let mut rest = haystack;
+    while let Some(at) = rest.iter().position(|byte| *byte == first) {
+        if rest[at..].starts_with(needle) {
+            return true;
+        }
+        rest = &rest[at + 1..];
+    }
+    false
+}
+
+/// The forms of the secret found in some bytes, each with `place` named.
+pub fn hits_in(place: &str, haystack: &[u8], needles: &Needles) -> Vec<String> {
+    needles
+        .find(haystack)
+        .into_iter()
+        .map(|form| format!("{place}: {form}"))
+        .collect()
+}
+
+/// The forms of the secret found in names and bytes of every file below a folder.
+pub fn hits_in_dir(folder: &Path, needles: &Needles) -> Vec<String> {
+    let mut hits = Vec::new();
+    for entry in fs::read_dir(folder).expect("the data directory can be listed") {
+        let entry = entry.expect("the data directory can be listed");
+        let path = entry.path();
+        let kind = entry.file_type().expect("a directory entry has a type");
+        let name = path.display().to_string();
+        hits.extend(hits_in(&format!("name {name}"), name.as_bytes(), needles));
+        if kind.is_dir() {
+            hits.extend(hits_in_dir(&path, needles));
+        } else if kind.is_file() {
+            // A file may vanish between the listing and the read; then it holds nothing.
+            let bytes = fs::read(&path).unwrap_or_default();
+            hits.extend(hits_in(&name, &bytes, needles));
+        }
+    }
+    hits
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::engine::general_purpose::STANDARD;
+
+    use super::*;
+
+    const SECRET: &str = "QwErTyUiOpAsDfGhJkLzXcVbNm";
+
+    #[track_caller]
+    fn check(haystack: &[u8], expect: bool) {
+        let hits = hits_in("here", haystack, &Needles::of(SECRET));
+        assert_eq!(!hits.is_empty(), expect, "{hits:?}");
+    }
+
+    #[test]
+    fn every_form_is_found_and_nothing_else() {
+        check(b"nothing to see, QwErTyUiOpAs only the head", false);
+        check(format!("xx{SECRET}yy").as_bytes(), true);
+        check(SECRET.to_lowercase().as_bytes(), true);
+        check(SECRET[14..].to_lowercase().as_bytes(), false);
+        check(SECRET[13..].to_lowercase().as_bytes(), true);
+        let wide: Vec<u8> = SECRET.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        check(&wide, true);
+        for before in ["", "a", "ab", "abc"] {
+            check(
+                STANDARD.encode(format!("{before}{SECRET}zz")).as_bytes(),
+                true,
+            );
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Runs the `loci` command line and keeps what it answered.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+
+use serde_json::Value;
+
+use crate::server::binary;
+
+/// A way to call `loci`: against a data directory or a server.
+#[derive(Clone, Debug, Default)]
+pub struct Loci {
+    options: Vec<String>,
+    env: Vec<(String, String)>,
+}
+
+/// How a call ended.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    pub code: Option<i32>,
+    pub stdout: Vec<u8>,
+    pub stderr: String,
+}
+
+impl Loci {
+    /// On a data directory, whoever holds it.
+    pub fn on_data(data: &Path) -> Self {
+        let data = data
+            .to_str()
+            .expect("temporary folders have plain names")
+            .to_owned();
+        Self {
+            options: vec!["--data".to_owned(), data],
+            env: Vec::new(),
+        }
+    }
+
+    /// On a server, by options.
+    pub fn on_url(url: &str, key: &str) -> Self {
+        let options = ["--url", url, "--key", key].map(str::to_owned).to_vec();
+        Self {
+            options,
+            env: Vec::new(),
+        }
+    }
+
+    /// On a server, by environment.
+    pub fn on_env(url: &str, key: &str) -> Self {
+        let env = [("LOCI_URL", url), ("LOCI_KEY", key)];
+        let env = env
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec();
+        Self {
+            options: Vec::new(),
+            env,
+        }
+    }
+
+    /// Runs a command with nothing on its standard input.
+    #[track_caller]
+    pub fn run(&self, args: &[&str]) -> Finished {
+        self.run_with_input(args, b"")
+    }
+
+    /// Runs a command and gives it these bytes to read.
+    #[track_caller]
+    pub fn run_with_input(&self, args: &[&str], input: &[u8]) -> Finished {
+        let mut command = Command::new(binary());
+        for name in ["LOCI_ADMIN_KEY", "LOCI_URL", "LOCI_KEY", "LOCI_DATA"] {
+            command.env_remove(name);
+        }
+        command
+            .args(args)
+            .args(&self.options)
+            .envs(self.env.iter().cloned());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary can be started");
+        let mut stdin = child.stdin.take().expect("stdin is a pipe");
+        let input = input.to_vec();
+        let feed = thread::spawn(move || {
+            // A command that does not read its input closes the pipe; that is its right.
+            let _ = stdin.write_all(&input);
+        });
+        let output = child
+            .wait_with_output()
+            .expect("our own child can be waited for");
+        feed.join().expect("feeding does not panic");
+        Finished {
+            code: output.status.code(),
+            stdout: output.stdout,
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Runs a command that must succeed; its standard output.
+    #[track_caller]
+    pub fn ok(&self, args: &[&str]) -> Vec<u8> {
+        self.run(args).expect_code(0, args).stdout
+    }
+
+    /// Runs a command with `--json` that must succeed; its output as JSON.
+    #[track_caller]
+    pub fn json(&self, args: &[&str]) -> Value {
+        let stdout = self.ok(&[args, &["--json"]].concat());
+        serde_json::from_slice(&stdout).unwrap_or_else(|error| {
+            panic!(
+                "{args:?} --json: {error}: {}",
+                String::from_utf8_lossy(&stdout)
+            )
+        })
+    }
+}
+
+impl Finished {
+    /// The same, if the exit code is the expected one.
+    #[track_caller]
+    #[must_use]
+    pub fn expect_code(self, code: i32, args: &[&str]) -> Self {
+        let out = String::from_utf8_lossy(&self.stdout);
+        let (found, err) = (self.code, &self.stderr);
+        assert_eq!(
+            found,
+            Some(code),
+            "loci {}\n-- out\n{out}\n-- err\n{err}",
+            args.join(" ")
+        );
+        self
+    }
+}

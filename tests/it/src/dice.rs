@@ -1,0 +1,70 @@
+//! Randomness that can be repeated: a failing test prints its seed, `LOCI_SEED` rolls it again.
+
+use std::time::Duration;
+
+/// A SplitMix64 generator; good enough to choose what to break next.
+#[derive(Clone, Debug)]
+pub struct Dice {
+    state: u64,
+}
+
+impl Dice {
+    /// Seeded from `LOCI_SEED` or from the system; says which, for the log of a failed run.
+    pub fn new(what: &str) -> Self {
+        let seed = match std::env::var("LOCI_SEED")
+            .ok()
+            .and_then(|text| text.parse().ok())
+        {
+            Some(seed) => seed,
+            None => {
+                let mut bytes = [0; 8];
+                getrandom::fill(&mut bytes).expect("the system has randomness");
+                u64::from_le_bytes(bytes)
+            }
+        };
+        eprintln!("{what}: LOCI_SEED={seed}");
+        Self { state: seed }
+    }
+
+    /// An independent generator, for another thread.
+    pub fn split(&mut self) -> Self {
+        Self { state: self.roll() }
+    }
+
+    /// The next number.
+    pub fn roll(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `end`.
+    pub fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.roll() % end as u64).expect("the remainder fits, `end` did")
+    }
+
+    /// A time between two others, in milliseconds.
+    pub fn millis(&mut self, from: u64, to: u64) -> Duration {
+        Duration::from_millis(from + self.roll() % (to - from))
+    }
+
+    /// Lower-case hex digits, `length` of them.
+    pub fn hex(&mut self, length: usize) -> String {
+        let mut text = String::with_capacity(length + 16);
+        while text.len() < length {
+            text.push_str(&format!("{:016x}", self.roll()));
+        }
+        text.truncate(length);
+        text
+    }
+
+    /// Letters of both cases, `length` of them: one word for every tokenizer.
+    pub fn letters(&mut self, length: usize) -> String {
+        const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        (0..length)
+            .map(|_| char::from(LETTERS[self.below(LETTERS.len())]))
+            .collect()
+    }
+}

@@ -1,0 +1,24 @@
+//! The harness of the black-box tests: the real `loci` binary as a child process, a plain HTTP/1.1
+//! client, and ways to mistreat both.
+//!
+//! Nothing here links the product. What a test knows about the server it learned over a socket,
+//! from the data directory, or from what the process printed.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the tests' environment says which binary to run"
+)]
+
+mod api;
+mod bytes;
+mod client;
+mod command;
+mod dice;
+mod server;
+
+pub use api::{Api, Memory, error_type, sha256};
+pub use bytes::{Needles, hits_in, hits_in_dir};
+pub use client::{Client, Reply};
+pub use command::{Finished, Loci};
+pub use dice::Dice;
+pub use server::{ADMIN_KEY, Server, Setup, binary};

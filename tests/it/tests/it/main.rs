@@ -1,0 +1,9 @@
+//! Black-box tests: every promise of the README, tried on the real binary.
+//!
+//! One test program with one module per promise. Each test starts its own server on its own data
+//! directory, so they run side by side and in any order.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on ends here, with a backtrace"
+)]
