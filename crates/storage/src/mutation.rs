@@ -1,0 +1,124 @@
+//! Everything that can change a store, as one closed set. Each mutation is applied whole or not at
+//! all, and carries the ids and times it needs, so that applying it takes no clock and no dice.
+
+use crate::log::ImportItem;
+use loci_model::policy::{AdminPass, ManagePass, SharePass, WritePass};
+use loci_model::store::LabelsPatch;
+use loci_model::{
+    ApiKey, Cause, Edit, Grant, GrantId, KeyId, MemoryId, Principal, Session, SessionId, Store,
+    StorePatch, Timestamp, VersionId, WorkspaceId,
+};
+
+/// One edit with the ids it will use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StampedEdit {
+    /// What to do.
+    pub edit: Edit,
+    /// The id of the memory, should the edit create one.
+    pub new_memory: MemoryId,
+    /// The id of the version, should the edit write one.
+    pub version: VersionId,
+}
+
+/// An atomic list of edits to one store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// The edits, applied in order, each seeing the ones before it.
+    pub edits: Vec<StampedEdit>,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// A change of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionChange {
+    /// A new title (`Some(None)` clears it) and changed labels.
+    Describe {
+        /// The title, when it changes.
+        title: Option<Option<String>>,
+        /// The labels that change.
+        metadata: LabelsPatch,
+    },
+    /// Archive it; a second time changes nothing.
+    Archive,
+}
+
+/// Makes a retried request have one effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Idempotency {
+    /// Whose key it is: the principal's id bits. Keys of different principals do not meet.
+    pub scope: u128,
+    /// The caller's key.
+    pub key: String,
+    /// A digest of the request; the same key with another request is refused.
+    pub fingerprint: [u8; 32],
+    /// The moment of the request.
+    pub now: Timestamp,
+}
+
+/// One change of state.
+#[derive(Debug, Clone)]
+pub enum Mutation {
+    /// Makes the workspace of a new data directory.
+    CreateWorkspace(WorkspaceId, Timestamp),
+    /// Makes a principal; its name must be free in the workspace.
+    CreatePrincipal(Principal),
+    /// Makes a key; its hash must be new.
+    CreateKey(ApiKey),
+    /// Revokes a key; a second time changes nothing.
+    RevokeKey(AdminPass, KeyId),
+    /// Makes a store.
+    CreateStore(Store),
+    /// Changes name, description or labels.
+    DescribeStore(ManagePass, StorePatch),
+    /// Archives; a second time changes nothing.
+    ArchiveStore(ManagePass),
+    /// Hides a store and everything in it at once; purging it follows.
+    RemoveStore(ManagePass),
+    /// Deletes up to `limit` memories of a removed store, and at last the store.
+    PurgeStore {
+        /// The store.
+        pass: ManagePass,
+        /// How many memories at most.
+        limit: usize,
+    },
+    /// Applies a batch of edits.
+    Commit(WritePass, Batch),
+    /// Scrubs one version that is not the head of a live memory; a second time changes nothing.
+    Redact(ManagePass, VersionId),
+    /// Removes a memory, if it is live, and scrubs all its versions.
+    Erase {
+        /// The store.
+        pass: ManagePass,
+        /// The memory.
+        memory: MemoryId,
+        /// The id of the `deleted` version, should one be written.
+        version: VersionId,
+    },
+    /// Shares a store; a grant to the same grantee is replaced and keeps its id.
+    Share(SharePass, Grant),
+    /// Takes back a grant and the grants its grantee gave on.
+    Revoke(SharePass, GrantId),
+    /// Makes a session.
+    CreateSession(Session),
+    /// Changes a session.
+    ChangeSession {
+        /// The tenant.
+        workspace: WorkspaceId,
+        /// The session.
+        session: SessionId,
+        /// The change.
+        change: SessionChange,
+        /// The moment.
+        now: Timestamp,
+    },
+    /// Removes a session; its keys open nothing any more.
+    RemoveSession(WorkspaceId, SessionId),
+    /// Adds exported data as it was, ids and times included.
+    Import(AdminPass, Vec<ImportItem>),
+    /// Forgets idempotency keys from before a moment.
+    ForgetKeys {
+        /// Older ones go.
+        before: Timestamp,
+    },
+}

@@ -1,0 +1,75 @@
+//! What a mutation did.
+
+use loci_model::{
+    ApiKey, Grant, GrantId, MemoryId, Outcome, Principal, Session, SessionId, Store, StoreId,
+    Version, WorkspaceId,
+};
+
+/// The result of a mutation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Receipt {
+    /// The workspace.
+    Workspace(WorkspaceId),
+    /// The principal as stored.
+    Principal(Principal),
+    /// The key as stored.
+    Key(ApiKey),
+    /// The store as it is now.
+    Store(Store),
+    /// The store is gone from sight.
+    StoreRemoved(StoreId),
+    /// Part of a removed store is gone for good.
+    Purged {
+        /// Whether nothing is left.
+        is_done: bool,
+    },
+    /// What each edit did.
+    Committed(Vec<Outcome>),
+    /// The version as it is now.
+    Redacted(Box<Version>),
+    /// The memory and all it ever held are gone.
+    Erased {
+        /// The memory.
+        memory: MemoryId,
+        /// How many versions were scrubbed.
+        versions: u64,
+    },
+    /// The grant as stored.
+    Grant(Grant),
+    /// The grants that were taken back.
+    Revoked(Vec<GrantId>),
+    /// The session as it is now.
+    Session(Box<Session>),
+    /// The session is gone.
+    SessionRemoved(SessionId),
+    /// How many items were added.
+    Imported(u64),
+    /// Old idempotency keys are forgotten.
+    KeysForgotten(u64),
+}
+
+/// A receipt, and whether it is an old one given again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// What was done.
+    pub receipt: Receipt,
+    /// Whether it was done before, under the same idempotency key.
+    pub is_replay: bool,
+}
+
+/// What an integrity check looked at and found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CheckReport {
+    /// Stores looked at.
+    pub stores: u64,
+    /// Live memories looked at.
+    pub memories: u64,
+    /// Versions looked at.
+    pub versions: u64,
+    /// Feed entries looked at.
+    pub changes: u64,
+    /// Index entries looked at.
+    pub indexed: u64,
+    /// What does not fit, for people; no content, no paths.
+    pub problems: Vec<String>,
+}
