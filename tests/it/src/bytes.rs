@@ -8,6 +8,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use memchr::memmem;
 
 /// Every byte form of one secret.
 #[derive(Clone, Debug)]
@@ -38,7 +39,7 @@ impl Needles {
         let found = self
             .forms
             .iter()
-            .filter(|(_, form)| contains(haystack, form));
+            .filter(|(_, form)| memmem::find(haystack, form).is_some());
         found.map(|(name, _)| name.as_str()).collect()
     }
 }
@@ -49,18 +50,6 @@ fn base64_core(text: &str, shift: usize) -> Vec<u8> {
     let encoded = STANDARD_NO_PAD.encode(&padded).into_bytes();
     // The characters that mix in a neighbouring byte are cut off at both ends.
     encoded[(shift * 8).div_ceil(6)..padded.len() * 8 / 6].to_vec()
-}
-
-fn contains(haystack: &[u8], needle: &[u8]) -> bool {
-    let first = needle[0];
-    let mut rest = haystack;
-    while let Some(at) = rest.iter().position(|byte| *byte == first) {
-        if rest[at..].starts_with(needle) {
-            return true;
-        }
-        rest = &rest[at + 1..];
-    }
-    false
 }
 
 /// The forms of the secret found in some bytes, each with `place` named.

@@ -7,3 +7,15 @@
     clippy::unwrap_used,
     reason = "a test that cannot go on ends here, with a backtrace"
 )]
+
+mod bad_input;
+mod cli;
+mod crash;
+mod disk_full;
+mod doors;
+mod keys;
+mod race;
+mod redact;
+mod shutdown;
+mod slow;
+mod upgrade;

@@ -1,0 +1,206 @@
+//! Promise: a full disk loses nothing that was acknowledged, reads go on, and what must be
+//! forgotten can still be forgotten. When space is back, so are writes, without a restart.
+//!
+//! Needs root: the disk is a 64 MB tmpfs mounted for the test.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use loci_it::{Api, Dice, Loci, Needles, Setup, error_type, hits_in_dir, sha256};
+use serde_json::json;
+use tempfile::TempDir;
+
+const DISK: &str = "size=64m";
+const FILLER_BYTES: usize = 16 << 20;
+
+/// A small file system, unmounted when dropped.
+struct SmallDisk {
+    folder: TempDir,
+}
+
+impl SmallDisk {
+    fn mount() -> Self {
+        let folder = TempDir::with_prefix("loci-full-").unwrap();
+        let mut mount = Command::new("mount");
+        mount
+            .args(["-t", "tmpfs", "-o", DISK, "loci-full"])
+            .arg(folder.path());
+        let mounted = mount.status().is_ok_and(|status| status.success());
+        assert!(
+            mounted,
+            "this test mounts a tmpfs: run it as root (CAP_SYS_ADMIN)"
+        );
+        Self { folder }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // Lazily, because a failed test may leave files open; the folder itself goes with TempDir.
+        let _ = Command::new("umount")
+            .arg("-l")
+            .arg(self.folder.path())
+            .status();
+    }
+}
+
+/// One acknowledged write.
+struct Acknowledged {
+    id: String,
+    digest: String,
+}
+
+#[test]
+fn a_full_disk_loses_nothing_and_still_forgets() {
+    let mut dice = Dice::new("disk full");
+    let disk = SmallDisk::mount();
+    let filler = disk.path().join("filler");
+    fs::write(&filler, vec![7; FILLER_BYTES]).unwrap();
+    let setup = Setup::new().data_at(&disk.path().join("data"));
+    let server = setup.start();
+    let mut api = Api::create(server.client(), "full");
+
+    // Two things that will have to be forgotten while the disk is full.
+    let (erased, redacted) = (dice.letters(32), dice.letters(32));
+    let to_erase = api.put("/erase-me", &format!("a secret {erased} here")).id;
+    let to_redact = api.put("/redact-me", &format!("a secret {redacted} here"));
+    api.update(&to_redact.id, &json!({"content": "nothing secret"}));
+    assert!(!hits_in_dir(setup.data(), &Needles::of(&erased)).is_empty());
+
+    let acknowledged = fill(&mut api, &mut dice);
+    assert!(
+        acknowledged.len() > 20,
+        "full after only {} writes",
+        acknowledged.len()
+    );
+    eprintln!("disk full after {} acknowledged writes", acknowledged.len());
+
+    verify(&mut api, &acknowledged);
+    assert_eq!(
+        api.client.get("/healthz").status,
+        200,
+        "alive while the disk is full"
+    );
+
+    assert_eq!(
+        api.erase(&to_erase).status,
+        200,
+        "erase works on a full disk"
+    );
+    let reply = api.redact(&to_redact.version);
+    assert_eq!(
+        reply.status,
+        200,
+        "redact works on a full disk: {}",
+        reply.text()
+    );
+    for secret in [&erased, &redacted] {
+        let hits = hits_in_dir(setup.data(), &Needles::of(secret));
+        assert!(hits.is_empty(), "still there: {hits:?}");
+    }
+    verify(&mut api, &acknowledged);
+
+    fs::remove_file(&filler).unwrap();
+    let again = wait_until_writable(&mut api);
+    verify(&mut api, &acknowledged);
+    assert_eq!(api.content(&again), "there is room again");
+
+    server.stop();
+    Loci::on_data(setup.data()).ok(&["check"]);
+    let server = setup.start();
+    let mut api = Api::open(server.client(), &api.store);
+    verify(&mut api, &acknowledged);
+    assert_eq!(api.get(&to_erase).status, 404);
+}
+
+/// Writes until the server refuses for lack of space, and a little longer.
+fn fill(api: &mut Api, dice: &mut Dice) -> Vec<Acknowledged> {
+    let url = api.path("/memories");
+    let mut acknowledged = Vec::new();
+    let mut refusals = 0;
+    for number in 0..5_000 {
+        // Smaller and smaller, so that the last free pages are used up too.
+        let length = if refusals == 0 { 90_000 } else { 2_000 };
+        let content = dice.hex(length);
+        let body = json!({"path": format!("/fill/{number}"), "content": content});
+        let reply = api.client.post(&url, &body);
+        if reply.status == 200 {
+            let id = reply.json()["id"].as_str().unwrap().to_owned();
+            acknowledged.push(Acknowledged {
+                id,
+                digest: sha256(&content),
+            });
+        } else {
+            assert_eq!(reply.status, 507, "{}", reply.text());
+            assert_eq!(
+                error_type(&reply).as_deref(),
+                Some("api_error"),
+                "{}",
+                reply.text()
+            );
+            refusals += 1;
+        }
+        if refusals >= 10 {
+            return acknowledged;
+        }
+    }
+    panic!("the disk never became full");
+}
+
+fn verify(api: &mut Api, acknowledged: &[Acknowledged]) {
+    let listed = api.memories();
+    for write in acknowledged {
+        let content = api.content(&write.id);
+        assert_eq!(sha256(&content), write.digest, "{}", write.id);
+        assert!(
+            listed.iter().any(|memory| memory.id == write.id),
+            "{} not listed",
+            write.id
+        );
+    }
+}
+
+/// The server may look at free space now and then rather than on each write.
+fn wait_until_writable(api: &mut Api) -> String {
+    let url = api.path("/memories");
+    let began = Instant::now();
+    loop {
+        let body = json!({"path": "/again", "content": "there is room again"});
+        let reply = api.client.post(&url, &body);
+        if reply.status == 200 {
+            return reply.json()["id"].as_str().unwrap().to_owned();
+        }
+        assert_eq!(reply.status, 507, "{}", reply.text());
+        assert!(
+            began.elapsed() < Duration::from_secs(10),
+            "still full: {}",
+            reply.text()
+        );
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn a_backup_that_does_not_fit_fails_cleanly() {
+    let disk = SmallDisk::mount();
+    let mut dice = Dice::new("backup full");
+    let setup = Setup::new();
+    let server = setup.start();
+    let mut api = Api::create(server.client(), "backup");
+    for number in 0..20 {
+        api.put(&format!("/{number}"), &dice.hex(90_000));
+    }
+    fs::write(disk.path().join("filler"), vec![7; 63 << 20]).unwrap();
+    let target = disk.path().join("backup.db");
+    let ended = Loci::on_data(setup.data()).run(&["backup", target.to_str().unwrap()]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(!target.exists(), "half a backup must not look like one");
+    assert_eq!(api.memories().len(), 20);
+    server.stop();
+}

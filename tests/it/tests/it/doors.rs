@@ -1,0 +1,154 @@
+//! Promise: no route is open by accident. Every path and method the server's own OpenAPI document
+//! lists answers 401 without a key, except the few that are meant to be open.
+
+use loci_it::{ADMIN_KEY, Setup, error_type};
+use serde_json::Value;
+
+/// Open on purpose: health, readiness, metrics on loopback, and the document itself.
+const OPEN: [&str; 4] = ["/healthz", "/readyz", "/metrics", "/openapi.json"];
+const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
+
+/// Routes the contract names; the document must list at least these.
+const EXPECTED: [(&str, &str); 14] = [
+    ("post", "/v1/memory_stores"),
+    ("get", "/v1/memory_stores"),
+    ("get", "/v1/memory_stores/{}"),
+    ("post", "/v1/memory_stores/{}"),
+    ("delete", "/v1/memory_stores/{}"),
+    ("post", "/v1/memory_stores/{}/archive"),
+    ("post", "/v1/memory_stores/{}/memories"),
+    ("get", "/v1/memory_stores/{}/memories/{}"),
+    ("delete", "/v1/memory_stores/{}/memories/{}"),
+    ("post", "/v1/memory_stores/{}/memory_versions/{}/redact"),
+    ("post", "/v1/memory_stores/{}/memories/{}/erase"),
+    ("get", "/v1/export"),
+    ("post", "/v1/api_keys"),
+    ("post", "/v1/sessions"),
+];
+
+#[test]
+fn every_listed_route_needs_a_key() {
+    let setup = Setup::new();
+    let server = setup.start();
+    let document = server.client_as(None).get("/openapi.json").ok();
+    let routes = routes(&document);
+    for (method, path) in EXPECTED {
+        let found = routes.iter().any(|(m, p)| m == method && shape(p) == path);
+        assert!(found, "{method} {path} is not in the document");
+    }
+
+    let mut closed = 0;
+    for (method, path) in &routes {
+        let url = filled(path);
+        let method_name = method.to_uppercase();
+        let body = (method != "get" && method != "delete").then(|| serde_json::json!({}));
+        for key in [None, Some(""), Some("loci_wrong"), Some("it-admin-key")] {
+            let mut client = server.client_as(key);
+            let reply = client.call(&method_name, &url, body.as_ref());
+            if OPEN.contains(&path.as_str()) {
+                assert_eq!(
+                    reply.status,
+                    200,
+                    "{method} {path} is open: {}",
+                    reply.text()
+                );
+                continue;
+            }
+            assert_eq!(
+                reply.status,
+                401,
+                "{method} {path} with {key:?}: {}",
+                reply.text()
+            );
+            assert_eq!(error_type(&reply).as_deref(), Some("authentication_error"));
+            closed += 1;
+        }
+    }
+    assert!(closed >= 30 * 4, "only {closed} closed doors were tried");
+    server.stop();
+}
+
+#[test]
+fn with_the_key_every_listed_route_knows_itself() {
+    let setup = Setup::new();
+    let server = setup.start();
+    let document = server.client_as(None).get("/openapi.json").ok();
+    for (method, path) in routes(&document) {
+        let body = (method != "get" && method != "delete").then(|| serde_json::json!({}));
+        let url = filled(&path);
+        let mut client = server.client_as(Some(ADMIN_KEY));
+        let reply = client.call(&method.to_uppercase(), &url, body.as_ref());
+        assert!(
+            reply.status < 500,
+            "{method} {path}: {} {}",
+            reply.status,
+            reply.text()
+        );
+        assert_ne!(reply.status, 401, "{method} {path}: {}", reply.text());
+        assert_ne!(
+            reply.status, 405,
+            "{method} {path} is listed but not served"
+        );
+    }
+    server.stop();
+}
+
+#[test]
+fn both_key_headers_open_and_a_key_in_the_url_does_not() {
+    let setup = Setup::new();
+    let server = setup.start();
+    let mut stranger = server.client_as(None);
+    let with = |name: &'static str, value: &str| (name, value.to_owned());
+    for (name, value) in [
+        with("x-api-key", ADMIN_KEY),
+        with("authorization", &format!("Bearer {ADMIN_KEY}")),
+    ] {
+        let reply = stranger.call_with("GET", "/v1/memory_stores", None, &[(name, &value)]);
+        assert_eq!(reply.status, 200, "{name}: {}", reply.text());
+    }
+    for url in ["?api_key=", "?key=", "?x-api-key=", "?authorization="] {
+        let reply = stranger.get(&format!("/v1/memory_stores{url}{ADMIN_KEY}"));
+        assert_eq!(reply.status, 401, "{url}: {}", reply.text());
+    }
+    for basic in [
+        format!("Basic {ADMIN_KEY}"),
+        ADMIN_KEY.to_owned(),
+        "Bearer".to_owned(),
+    ] {
+        let headers = [("authorization", basic.as_str())];
+        let reply = stranger.call_with("GET", "/v1/memory_stores", None, &headers);
+        assert_eq!(reply.status, 401, "{}", reply.text());
+    }
+    assert!(
+        !setup.printed().contains(ADMIN_KEY),
+        "the key from the URL is in the log"
+    );
+    server.stop();
+}
+
+fn routes(document: &Value) -> Vec<(String, String)> {
+    let mut routes = Vec::new();
+    for (path, item) in document["paths"]
+        .as_object()
+        .expect("the document has paths")
+    {
+        for method in METHODS.iter().filter(|method| item.get(**method).is_some()) {
+            routes.push(((*method).to_owned(), path.clone()));
+        }
+    }
+    routes
+}
+
+/// The path with its parameters' names blanked.
+fn shape(path: &str) -> String {
+    let segments = path.split('/');
+    segments
+        .map(|part| if part.starts_with('{') { "{}" } else { part })
+        .collect::<Vec<_>>()
+        .join("/")
+}
+
+/// The path with something harmless for each parameter.
+fn filled(path: &str) -> String {
+    shape(path).replace("{}", "mem_011111111111111111111111")
+}
