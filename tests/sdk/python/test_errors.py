@@ -105,7 +105,7 @@ def test_validation_and_missing_things_are_bad_request_and_not_found(client, sto
 
 def test_unknown_route_is_not_found_in_the_same_envelope(client):
     with missing():
-        client.get("/v1/memory_stores/x/y/z/w", cast_to=object)
+        client.get("/v1/no_such_thing", cast_to=object)
 
 
 def test_every_error_has_its_own_request_id(client):

