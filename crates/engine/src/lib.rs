@@ -1,1 +1,69 @@
+//! The use cases of Loci: the only crate that combines storage and policy.
+//!
+//! Every door calls these functions and nothing below them. Each takes a [`Context`] (who asks, in
+//! which request), asks policy for a pass, and hands the pass to storage. There is one write path:
+//! [`Engine::commit`].
+#![warn(missing_docs)]
 
+mod access;
+mod admin;
+mod bootstrap;
+mod changes;
+pub mod codes;
+mod commit;
+mod context;
+pub mod dump;
+mod erase;
+mod error;
+mod keys;
+mod principals;
+mod read;
+pub mod seam;
+mod secret;
+mod sessions;
+mod share;
+mod stores;
+mod sweep;
+
+pub use bootstrap::FirstStart;
+pub use changes::ChangePage;
+pub use context::{Context, IdempotencyKey, Identified};
+pub use error::Error;
+pub use keys::{DeclaredKey, NewKey};
+pub use principals::NewPrincipal;
+pub use secret::Secret;
+pub use sessions::{NewAttachment, NewSession};
+pub use share::NewGrant;
+pub use stores::NewStore;
+pub use sweep::SweepReport;
+
+use loci_storage::Storage;
+use seam::Seams;
+use std::sync::Arc;
+
+/// Shorthand for what engine calls return.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// The engine. Cheap to clone; holds no state of its own.
+#[derive(Clone)]
+pub struct Engine {
+    storage: Arc<dyn Storage>,
+    seams: Seams,
+}
+
+impl Engine {
+    /// An engine over a storage, with the clock and randomness it shall use.
+    pub fn new(storage: Arc<dyn Storage>, seams: Seams) -> Self {
+        Self { storage, seams }
+    }
+
+    /// Where time and randomness come from.
+    pub fn seams(&self) -> &Seams {
+        &self.seams
+    }
+
+    /// Whether writes are being accepted.
+    pub async fn ready(&self) -> Result<()> {
+        Ok(self.storage.ready().await?)
+    }
+}

@@ -26,6 +26,13 @@ pub enum StorageError {
         /// At which path.
         path: MemoryPath,
     },
+    /// A memory that has expired but is not removed yet is named by the edit or in its way: expire
+    /// it (`Mutation::Expire`), then try again.
+    #[error("an expired memory is in the way")]
+    Expired {
+        /// Which.
+        memory: MemoryId,
+    },
     /// The store is archived.
     #[error("store is archived")]
     Archived,

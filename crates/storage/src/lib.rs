@@ -18,7 +18,7 @@ pub mod contract;
 pub mod mem;
 
 pub use error::StorageError;
-pub use mutation::{Batch, Idempotency, Mutation, SessionChange, StampedEdit};
+pub use mutation::{Batch, Idempotency, Mutation, SessionChange, StampedEdit, reason};
 pub use receipt::{Applied, CheckReport, Receipt};
 
 use async_trait::async_trait;
@@ -42,6 +42,10 @@ pub trait Storage: Send + Sync + 'static {
     /// Applies one mutation, durably. With an idempotency key that was used before, nothing is
     /// applied and the first receipt comes back.
     async fn write(&self, mutation: Mutation, idempotency: Option<Idempotency>) -> Result<Applied>;
+
+    /// The receipt of an earlier request under the same idempotency key, if there was one. Asked
+    /// before policy, because the thing a first request removed cannot be asked about again.
+    async fn recall(&self, idempotency: &Idempotency) -> Result<Option<Receipt>>;
 
     /// What policy needs to know about a store: the store, its grants to `principal` and to
     /// everyone, and how `session` attaches it.

@@ -1,1 +1,241 @@
+//! The oracle: the simplest storage engine that keeps the contract. Everything sits in plain maps
+//! behind one lock; a write works on a copy of the whole state and puts it in place only when it
+//! succeeded, so every mutation is atomic by construction.
+//!
+//! It trades all speed for being evidently right. Nothing is durable, there is no file to scrub and
+//! none to back up; receipts of idempotent writes are remembered as they were first given.
 
+mod check;
+mod commit;
+mod import;
+mod read;
+mod scrub;
+mod state;
+mod words;
+mod write;
+
+use crate::log::LogEntry;
+use crate::{Applied, CheckReport, Idempotency, Mutation, Result, Storage, StorageError};
+use async_trait::async_trait;
+use loci_model::policy::{AdminPass, BrowsePass, Facts, ReadPass, SearchPass};
+use loci_model::query::{
+    ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
+};
+use loci_model::{
+    ApiKey, At, Change, Grant, Memory, MemoryId, Page, Principal, PrincipalId, Session, SessionId,
+    Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
+};
+use state::{Remembered, State};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard};
+
+/// A storage engine that keeps everything in memory and forgets it at the end.
+#[derive(Default)]
+pub struct MemStorage {
+    state: Mutex<State>,
+}
+
+impl MemStorage {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state
+            .lock()
+            .expect("a panic while holding the lock has failed the test already")
+    }
+
+    fn write_now(
+        &self,
+        mutation: Mutation,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Applied> {
+        let mut state = self.state();
+        if let Some(idempotency) = &idempotency
+            && let Some(seen) = state.remembered(idempotency)
+        {
+            if seen.fingerprint != idempotency.fingerprint {
+                return Err(StorageError::KeyReused);
+            }
+            return Ok(Applied {
+                receipt: seen.receipt.clone(),
+                is_replay: true,
+            });
+        }
+        let mut next = state.clone();
+        let receipt = next.apply(mutation)?;
+        if let Some(idempotency) = idempotency {
+            next.idempotency.insert(
+                (idempotency.scope, idempotency.key),
+                Remembered {
+                    fingerprint: idempotency.fingerprint,
+                    receipt: receipt.clone(),
+                    at: idempotency.now,
+                },
+            );
+        }
+        *state = next;
+        Ok(Applied {
+            receipt,
+            is_replay: false,
+        })
+    }
+}
+
+#[async_trait]
+impl Storage for MemStorage {
+    async fn write(&self, mutation: Mutation, idempotency: Option<Idempotency>) -> Result<Applied> {
+        self.write_now(mutation, idempotency)
+    }
+
+    async fn facts(
+        &self,
+        store: StoreId,
+        principal: PrincipalId,
+        session: Option<SessionId>,
+    ) -> Result<Option<Facts>> {
+        Ok(self.state().facts(store, principal, session))
+    }
+
+    async fn list_stores(
+        &self,
+        pass: &BrowsePass,
+        query: &StoreQuery,
+    ) -> Result<Page<Store, (Timestamp, StoreId)>> {
+        Ok(self.state().list_stores(pass, query))
+    }
+
+    async fn get(&self, pass: &ReadPass, at: &At, view: View) -> Result<Option<Memory>> {
+        Ok(self.state().get(pass, at, view))
+    }
+
+    async fn list(&self, pass: &ReadPass, query: &ListQuery) -> Result<Page<ListItem, ListCursor>> {
+        self.state().list(pass, query)
+    }
+
+    async fn version(
+        &self,
+        pass: &ReadPass,
+        version: VersionId,
+        view: View,
+    ) -> Result<Option<Version>> {
+        Ok(self.state().version(pass, version, view))
+    }
+
+    async fn versions(&self, pass: &ReadPass, query: &VersionQuery) -> Result<Page<Version, u64>> {
+        self.state().versions(pass, query)
+    }
+
+    async fn changes(&self, pass: &ReadPass, after: u64, limit: usize) -> Result<Vec<Change>> {
+        self.state().changes(pass, after, limit)
+    }
+
+    async fn find_words(
+        &self,
+        pass: &SearchPass,
+        words: &[String],
+        limit: usize,
+    ) -> Result<Vec<MemoryId>> {
+        Ok(self.state().find_words(pass, words, limit))
+    }
+
+    async fn stats(&self, pass: &ReadPass) -> Result<StoreStats> {
+        Ok(self.state().shelf(pass.store())?.stats())
+    }
+
+    async fn grants(&self, pass: &ReadPass) -> Result<Vec<Grant>> {
+        let mut grants = self.state().shelf(pass.store())?.grants.clone();
+        grants.sort_by_key(|grant| (grant.created_at, grant.id));
+        Ok(grants)
+    }
+
+    async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<(ApiKey, Principal)>> {
+        let state = self.state();
+        let key = state.keys.iter().find(|key| key.secret_hash == *hash);
+        Ok(key.and_then(|key| Some((key.clone(), state.principal(key.principal)?.clone()))))
+    }
+
+    async fn keys(&self, pass: &AdminPass) -> Result<Vec<ApiKey>> {
+        let mut keys = self.state().keys.clone();
+        keys.retain(|key| key.workspace == pass.workspace());
+        keys.sort_by_key(|key| (key.created_at, key.id));
+        Ok(keys)
+    }
+
+    async fn principal(&self, id: PrincipalId) -> Result<Option<Principal>> {
+        Ok(self.state().principal(id).cloned())
+    }
+
+    async fn principal_by_name(
+        &self,
+        workspace: WorkspaceId,
+        name: &str,
+    ) -> Result<Option<Principal>> {
+        let state = self.state();
+        let mut principals = state.principals.iter();
+        let named = principals.find(|one| one.workspace == workspace && one.name == name);
+        Ok(named.cloned())
+    }
+
+    async fn principals(&self, pass: &AdminPass) -> Result<Vec<Principal>> {
+        let mut principals = self.state().principals.clone();
+        principals.retain(|principal| principal.workspace == pass.workspace());
+        principals.sort_by_key(|principal| (principal.created_at, principal.id));
+        Ok(principals)
+    }
+
+    async fn default_workspace(&self) -> Result<Option<WorkspaceId>> {
+        Ok(self.state().workspaces.first().map(|(id, _)| *id))
+    }
+
+    async fn session(&self, workspace: WorkspaceId, id: SessionId) -> Result<Option<Session>> {
+        Ok(self.state().session(workspace, id).cloned())
+    }
+
+    async fn list_sessions(
+        &self,
+        workspace: WorkspaceId,
+        owner: Option<PrincipalId>,
+        query: &SessionQuery,
+    ) -> Result<Page<Session, (Timestamp, SessionId)>> {
+        Ok(self.state().list_sessions(workspace, owner, query))
+    }
+
+    async fn expired(&self, now: Timestamp, limit: usize) -> Result<Vec<(StoreId, MemoryId)>> {
+        Ok(self.state().expired(now, limit))
+    }
+
+    async fn erasable(&self, now: Timestamp, limit: usize) -> Result<Vec<(StoreId, MemoryId)>> {
+        Ok(self.state().erasable(now, limit))
+    }
+
+    async fn unpurged(&self, limit: usize) -> Result<Vec<StoreId>> {
+        Ok(self.state().unpurged(limit))
+    }
+
+    async fn log(
+        &self,
+        pass: &AdminPass,
+        store: StoreId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<LogEntry>> {
+        self.state().log(pass, store, after, limit)
+    }
+
+    async fn check(&self) -> Result<CheckReport> {
+        Ok(self.state().check())
+    }
+
+    /// Refused: there is no file that a copy could be opened as.
+    async fn backup(&self, _to: &Path) -> Result<()> {
+        let why = "the in-memory engine has nothing to back up";
+        Err(StorageError::Io(why.into()))
+    }
+
+    async fn ready(&self) -> Result<()> {
+        Ok(())
+    }
+}

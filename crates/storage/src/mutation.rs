@@ -9,6 +9,16 @@ use loci_model::{
     StorePatch, Timestamp, VersionId, WorkspaceId,
 };
 
+/// The reasons that storage engines write into the feed themselves.
+pub mod reason {
+    /// A memory whose time was over stood in the way of a write.
+    pub const EXPIRED: &str = "expired";
+    /// A version was redacted.
+    pub const REDACTED: &str = "redacted";
+    /// A memory was erased: its removal, and the scrubbing of each version.
+    pub const ERASED: &str = "erased";
+}
+
 /// One edit with the ids it will use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StampedEdit {
@@ -18,6 +28,16 @@ pub struct StampedEdit {
     pub new_memory: MemoryId,
     /// The id of the version, should the edit write one.
     pub version: VersionId,
+}
+
+impl StampedEdit {
+    /// The id of the `deleted` version of an expired memory that this edit finds in its way: made
+    /// from the two ids that belong to the edit and the memory, so that every engine makes the same.
+    pub fn expiry_version(&self, expired: MemoryId) -> VersionId {
+        // The upper half carries the time and version bits, the lower half is random in both.
+        let lower_half = expired.as_u128() & ((1 << 62) - 1);
+        VersionId::from_u128(self.version.as_u128() ^ lower_half.rotate_left(1) & ((1 << 62) - 1))
+    }
 }
 
 /// An atomic list of edits to one store.
@@ -84,6 +104,19 @@ pub enum Mutation {
     },
     /// Applies a batch of edits.
     Commit(WritePass, Batch),
+    /// Removes a memory whose time is over, as of the pass's moment, like `EditOp::Remove` by
+    /// `Actor::System` with the reason `expired`; a memory that is not due is `NotFound`. A commit
+    /// never does this by itself: when the live memory it would meet (at its `at` or in the way of
+    /// its path) is expired but not yet removed, it answers `StorageError::Expired`, and the engine
+    /// expires it first and commits again.
+    Expire {
+        /// The store.
+        pass: WritePass,
+        /// The memory.
+        memory: MemoryId,
+        /// The id of the `deleted` version.
+        version: VersionId,
+    },
     /// Scrubs one version that is not the head of a live memory; a second time changes nothing.
     Redact(ManagePass, VersionId),
     /// Removes a memory, if it is live, and scrubs all its versions.

@@ -1,0 +1,84 @@
+//! Loads the facts policy decides on, and runs writes with their receipts. The only callers of
+//! `model::policy`.
+
+use crate::{Context, Engine, Error, Result};
+use loci_model::policy::{self, AdminPass, Facts, ManagePass, ReadPass, SharePass, WritePass};
+use loci_model::{StoreId, Timestamp};
+use loci_storage::{Mutation, Receipt};
+
+impl Engine {
+    pub(crate) async fn facts(&self, context: &Context, store: StoreId) -> Result<Facts> {
+        let caller = &context.caller;
+        let facts = self
+            .storage
+            .facts(store, caller.principal, caller.session)
+            .await?;
+        facts.ok_or(Error::NotFound("memory store"))
+    }
+
+    pub(crate) async fn read_pass(&self, context: &Context, store: StoreId) -> Result<ReadPass> {
+        let facts = self.facts(context, store).await?;
+        Ok(policy::read(&context.caller, &facts, self.seams.now())?)
+    }
+
+    pub(crate) async fn write_pass(&self, context: &Context, store: StoreId) -> Result<WritePass> {
+        let facts = self.facts(context, store).await?;
+        Ok(policy::write(&context.caller, &facts, self.seams.now())?)
+    }
+
+    pub(crate) async fn manage_pass(
+        &self,
+        context: &Context,
+        store: StoreId,
+    ) -> Result<ManagePass> {
+        let facts = self.facts(context, store).await?;
+        Ok(policy::manage(&context.caller, &facts, self.seams.now())?)
+    }
+
+    pub(crate) async fn share_pass(&self, context: &Context, store: StoreId) -> Result<SharePass> {
+        let facts = self.facts(context, store).await?;
+        Ok(policy::share(&context.caller, &facts, self.seams.now())?)
+    }
+
+    pub(crate) fn admin_pass(&self, context: &Context) -> Result<AdminPass> {
+        policy::administer(&context.caller, self.seams.now())
+            .map_err(|_| Error::Denied("this needs an administrator's key"))
+    }
+
+    /// The receipt of an earlier request with this context's idempotency key.
+    pub(crate) async fn recall(
+        &self,
+        context: &Context,
+        now: Timestamp,
+    ) -> Result<Option<Receipt>> {
+        match context.idempotency_at(now) {
+            None => Ok(None),
+            Some(idempotency) => Ok(self.storage.recall(&idempotency).await?),
+        }
+    }
+
+    /// Applies a mutation under the context's idempotency key.
+    pub(crate) async fn write(&self, context: &Context, mutation: Mutation) -> Result<Receipt> {
+        let idempotency = context.idempotency_at(self.seams.now());
+        Ok(self.storage.write(mutation, idempotency).await?.receipt)
+    }
+
+    /// Applies a mutation that no caller asked for.
+    pub(crate) async fn write_unasked(&self, mutation: Mutation) -> Result<Receipt> {
+        Ok(self.storage.write(mutation, None).await?.receipt)
+    }
+}
+
+/// Takes the one kind of receipt a mutation can give. Another kind means the idempotency key came
+/// from another sort of request, which the fingerprint should have told apart.
+macro_rules! expect_receipt {
+    ($receipt:expr, $pattern:pat => $value:expr) => {
+        match $receipt {
+            $pattern => Ok($value),
+            other => Err($crate::Error::Internal(format!(
+                "unexpected receipt {other:?}"
+            ))),
+        }
+    };
+}
+pub(crate) use expect_receipt;

@@ -1,0 +1,19 @@
+//! Work on the data directory as a whole: integrity check and backup.
+
+use crate::{Context, Engine, Result};
+use loci_storage::CheckReport;
+use std::path::Path;
+
+impl Engine {
+    /// Looks at everything and reports what does not fit.
+    pub async fn check(&self, context: &Context) -> Result<CheckReport> {
+        self.admin_pass(context)?;
+        Ok(self.storage.check().await?)
+    }
+
+    /// Writes a consistent copy to a new file while writes go on.
+    pub async fn backup(&self, context: &Context, to: &Path) -> Result<()> {
+        self.admin_pass(context)?;
+        Ok(self.storage.backup(to).await?)
+    }
+}

@@ -1,0 +1,90 @@
+//! The one write path. Doors, mounts, tools, expiry and compaction all come through here.
+
+use crate::access::expect_receipt;
+use crate::{Context, Engine, Error, Result};
+use loci_model::policy::System;
+use loci_model::{Cause, Edit, Invalid, MemoryId, Outcome, PrincipalId, StoreId, limit};
+use loci_storage::{Batch, Mutation, Receipt, StampedEdit, StorageError};
+
+impl Engine {
+    /// Applies edits to one store, all or none; when this returns they are on disk and searchable
+    /// by word. `reason` is shown in the feed.
+    pub async fn commit(
+        &self,
+        context: &Context,
+        store: StoreId,
+        edits: Vec<Edit>,
+        reason: &str,
+    ) -> Result<Vec<Outcome>> {
+        if edits.is_empty() || edits.len() > limit::BATCH_EDITS_MAX {
+            let why = format!("takes 1 to {} edits", limit::BATCH_EDITS_MAX);
+            return Err(Invalid::new("batch", why).into());
+        }
+        if let Some(receipt) = self.recall(context, self.seams.now()).await? {
+            return expect_receipt!(receipt, Receipt::Committed(outcomes) => outcomes);
+        }
+        let pass = self.write_pass(context, store).await?;
+        let batch = self.stamp(edits, context.cause(reason));
+        let idempotency = context.idempotency_at(pass.now());
+        for _ in 0..=limit::BATCH_EDITS_MAX {
+            let mutation = Mutation::Commit(pass.clone(), batch.clone());
+            match self.storage.write(mutation, idempotency.clone()).await {
+                Ok(applied) => {
+                    return expect_receipt!(applied.receipt, Receipt::Committed(outcomes) => outcomes);
+                }
+                // What has expired is no longer there for anybody; make it so, then go on.
+                Err(StorageError::Expired { memory }) => self.expire(store, memory).await?,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Unavailable(
+            "memories expire faster than this batch can be written; try again",
+        ))
+    }
+
+    /// Removes a memory whose time is over, unless somebody else did.
+    pub(crate) async fn expire(&self, store: StoreId, memory: MemoryId) -> Result<()> {
+        let now = self.seams.now();
+        let system = System::because("its time is over");
+        let pass = system.write(store, PrincipalId::from_u128(0), now);
+        let version = self.seams.version_id(now);
+        match self
+            .write_unasked(Mutation::Expire {
+                pass,
+                memory,
+                version,
+            })
+            .await
+        {
+            Ok(_) | Err(Error::NotFound(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Applies one edit.
+    pub async fn commit_one(
+        &self,
+        context: &Context,
+        store: StoreId,
+        edit: Edit,
+        reason: &str,
+    ) -> Result<Outcome> {
+        let mut outcomes = self.commit(context, store, vec![edit], reason).await?;
+        outcomes
+            .pop()
+            .ok_or_else(|| Error::Internal("a commit without outcome".into()))
+    }
+
+    pub(crate) fn stamp(&self, edits: Vec<Edit>, cause: Cause) -> Batch {
+        let now = self.seams.now();
+        let stamp = |edit| StampedEdit {
+            edit,
+            new_memory: self.seams.memory_id(now),
+            version: self.seams.version_id(now),
+        };
+        Batch {
+            edits: edits.into_iter().map(stamp).collect(),
+            cause,
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! API keys: made, listed, revoked, and turned into a caller.
+
+use crate::access::expect_receipt;
+use crate::{Context, Engine, Error, Result, Secret};
+use loci_model::{
+    Actor, ApiKey, Audience, Caller, Invalid, KeyId, KeyScope, PrincipalId, SessionId, StoreId,
+    Timestamp, limit,
+};
+use loci_model::{Power, policy::System};
+use loci_storage::{Mutation, Receipt};
+use subtle::ConstantTimeEq;
+
+/// A key to be made.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    /// A name for people.
+    pub name: String,
+    /// For whom; the caller's own principal when not given.
+    pub principal: Option<PrincipalId>,
+    /// How much.
+    pub power: Power,
+    /// Only these stores.
+    pub stores: Option<Vec<StoreId>>,
+    /// Bound to this session: acts as the session, on its stores only.
+    pub session: Option<SessionId>,
+    /// Host or model.
+    pub audience: Audience,
+    /// Until when.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A key that the operator declares in configuration or environment, with a secret of their own.
+#[derive(Debug, Clone)]
+pub struct DeclaredKey {
+    /// The declaration's name; declaring it again with another secret retires the old one.
+    pub name: String,
+    /// For whom.
+    pub principal: PrincipalId,
+    /// How much.
+    pub power: Power,
+    /// Only these stores.
+    pub stores: Option<Vec<StoreId>>,
+    /// SHA-256 of the secret.
+    pub secret_hash: [u8; 32],
+}
+
+impl Engine {
+    /// Turns a presented secret into a caller.
+    pub async fn authenticate(&self, presented: &str) -> Result<Caller> {
+        const REFUSED: Error = Error::Unauthenticated("invalid API key");
+        let hash = Secret::hash_of(presented);
+        let Some((key, principal)) = self.storage.key_by_hash(&hash).await? else {
+            return Err(match Secret::is_mistyped(presented) {
+                true => Error::Unauthenticated("invalid API key: it has a typing error"),
+                false => REFUSED,
+            });
+        };
+        let is_same: bool = key.secret_hash.ct_eq(&hash).into();
+        if !is_same || !key.is_valid_at(self.seams.now()) {
+            return Err(REFUSED);
+        }
+        Ok(Caller {
+            workspace: key.workspace,
+            principal: principal.id,
+            is_admin: principal.is_admin,
+            actor: key.session.map_or(Actor::Key(key.id), Actor::Session),
+            session: key.session,
+            audience: key.audience,
+            scope: key.scope,
+        })
+    }
+
+    /// Makes a key; its secret is returned here and never again. An administrator makes keys for
+    /// anybody; others make keys for themselves, never wider than their own.
+    pub async fn create_key(&self, context: &Context, new: NewKey) -> Result<(ApiKey, Secret)> {
+        let caller = &context.caller;
+        if caller.scope.power != Power::Full || caller.session.is_some() {
+            return Err(Error::Denied("this key cannot make keys"));
+        }
+        let principal = new.principal.unwrap_or(caller.principal);
+        if principal != caller.principal {
+            self.admin_pass(context)?;
+            let found = self.storage.principal(principal).await?;
+            if found.is_none_or(|found| found.workspace != caller.workspace) {
+                return Err(Error::NotFound("principal"));
+            }
+        }
+        check_name(&new.name)?;
+        let now = self.seams.now();
+        if new.expires_at.is_some_and(|end| end <= now) {
+            return Err(Invalid::new("expires_at", "must be in the future").into());
+        }
+        let scope = self.scope_for(context, &new).await?;
+        let secret = Secret::generate(&self.seams);
+        let key = ApiKey {
+            id: self.seams.key_id(now),
+            workspace: caller.workspace,
+            principal,
+            name: new.name,
+            hint: secret.hint(),
+            secret_hash: secret.hash(),
+            scope,
+            session: new.session,
+            audience: new.audience,
+            created_at: now,
+            expires_at: new.expires_at,
+            revoked_at: None,
+        };
+        let receipt = self.write(context, Mutation::CreateKey(key)).await?;
+        expect_receipt!(receipt, Receipt::Key(key) => (key, secret))
+    }
+
+    async fn scope_for(&self, context: &Context, new: &NewKey) -> Result<KeyScope> {
+        let mut stores = new.stores.clone();
+        if let Some(session) = new.session {
+            let session = self.session(context, session).await?;
+            if session.archived_at.is_some() {
+                return Err(Invalid::new("session_id", "is archived").into());
+            }
+            let attached = session
+                .attachments
+                .iter()
+                .map(|attachment| attachment.store);
+            stores = Some(match stores {
+                None => attached.collect(),
+                Some(wanted) => attached.filter(|store| wanted.contains(store)).collect(),
+            });
+        }
+        for store in stores.iter().flatten() {
+            self.read_pass(context, *store).await?;
+        }
+        if let (None, Some(own)) = (&stores, &context.caller.scope.stores) {
+            stores = Some(own.clone());
+        }
+        if stores
+            .as_ref()
+            .is_some_and(|stores| stores.len() > limit::KEY_STORES_MAX)
+        {
+            let why = format!("takes at most {}", limit::KEY_STORES_MAX);
+            return Err(Invalid::new("stores", why).into());
+        }
+        Ok(KeyScope {
+            power: new.power,
+            stores,
+        })
+    }
+
+    /// The workspace's keys.
+    pub async fn keys(&self, context: &Context) -> Result<Vec<ApiKey>> {
+        let pass = self.admin_pass(context)?;
+        Ok(self.storage.keys(&pass).await?)
+    }
+
+    /// Revokes a key; it opens nothing from now on.
+    pub async fn revoke_key(&self, context: &Context, key: KeyId) -> Result<ApiKey> {
+        let pass = self.admin_pass(context)?;
+        let receipt = self.write(context, Mutation::RevokeKey(pass, key)).await?;
+        expect_receipt!(receipt, Receipt::Key(key) => key)
+    }
+
+    /// Makes a declared key exist with exactly this secret and scope.
+    pub async fn declare_key(&self, declared: DeclaredKey) -> Result<ApiKey> {
+        check_name(&declared.name)?;
+        let owner = self.storage.principal(declared.principal).await?;
+        let owner = owner.ok_or(Error::NotFound("principal"))?;
+        let now = self.seams.now();
+        let scope = KeyScope {
+            power: declared.power,
+            stores: declared.stores,
+        };
+        let pass = System::because("the operator declared it").administer(owner.workspace, now);
+        let mut standing = None;
+        for key in self.storage.keys(&pass).await? {
+            if key.name != declared.name || key.revoked_at.is_some() {
+                continue;
+            }
+            let is_same = key.secret_hash == declared.secret_hash
+                && key.principal == declared.principal
+                && key.scope == scope;
+            if is_same {
+                standing = Some(key);
+            } else {
+                self.write_unasked(Mutation::RevokeKey(pass.clone(), key.id))
+                    .await?;
+            }
+        }
+        if let Some(key) = standing {
+            return Ok(key);
+        }
+        let key = ApiKey {
+            id: self.seams.key_id(now),
+            workspace: owner.workspace,
+            principal: owner.id,
+            name: declared.name,
+            hint: String::new(),
+            secret_hash: declared.secret_hash,
+            scope,
+            session: None,
+            audience: Audience::Host,
+            created_at: now,
+            expires_at: None,
+            revoked_at: None,
+        };
+        let receipt = self.write_unasked(Mutation::CreateKey(key)).await?;
+        expect_receipt!(receipt, Receipt::Key(key) => key)
+    }
+}
+
+pub(crate) fn check_name(name: &str) -> Result<()> {
+    let chars = name.chars().count();
+    if chars == 0 || chars > limit::NAME_CHARS_MAX || name.chars().any(char::is_control) {
+        let why = format!(
+            "takes 1 to {} characters, no control characters",
+            limit::NAME_CHARS_MAX
+        );
+        return Err(Invalid::new("name", why).into());
+    }
+    Ok(())
+}

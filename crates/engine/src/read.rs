@@ -1,0 +1,65 @@
+//! Reading memories and their history.
+
+use crate::{Context, Engine, Error, Result};
+use loci_model::query::{ListCursor, ListItem, ListQuery, StoreStats, VersionQuery};
+use loci_model::{At, Memory, Page, StoreId, Version, VersionId, View};
+
+impl Engine {
+    /// One memory.
+    pub async fn get(
+        &self,
+        context: &Context,
+        store: StoreId,
+        at: &At,
+        view: View,
+    ) -> Result<Memory> {
+        let pass = self.read_pass(context, store).await?;
+        self.storage
+            .get(&pass, at, view)
+            .await?
+            .ok_or(Error::NotFound("memory"))
+    }
+
+    /// A page of memories and folded directories.
+    pub async fn list(
+        &self,
+        context: &Context,
+        store: StoreId,
+        query: &ListQuery,
+    ) -> Result<Page<ListItem, ListCursor>> {
+        let pass = self.read_pass(context, store).await?;
+        Ok(self.storage.list(&pass, query).await?)
+    }
+
+    /// One version.
+    pub async fn version(
+        &self,
+        context: &Context,
+        store: StoreId,
+        version: VersionId,
+        view: View,
+    ) -> Result<Version> {
+        let pass = self.read_pass(context, store).await?;
+        self.storage
+            .version(&pass, version, view)
+            .await?
+            .ok_or(Error::NotFound("memory version"))
+    }
+
+    /// A page of versions, newest first.
+    pub async fn versions(
+        &self,
+        context: &Context,
+        store: StoreId,
+        query: &VersionQuery,
+    ) -> Result<Page<Version, u64>> {
+        let pass = self.read_pass(context, store).await?;
+        Ok(self.storage.versions(&pass, query).await?)
+    }
+
+    /// Numbers about a store.
+    pub async fn stats(&self, context: &Context, store: StoreId) -> Result<StoreStats> {
+        let pass = self.read_pass(context, store).await?;
+        Ok(self.storage.stats(&pass).await?)
+    }
+}

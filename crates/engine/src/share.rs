@@ -1,0 +1,63 @@
+//! Sharing a store and taking it back.
+
+use crate::access::expect_receipt;
+use crate::{Context, Engine, Error, Result};
+use loci_model::{Grant, GrantId, Grantee, Level, StoreId, Timestamp};
+use loci_storage::{Mutation, Receipt};
+
+/// A grant to be given.
+#[derive(Debug, Clone)]
+pub struct NewGrant {
+    /// To whom.
+    pub grantee: Grantee,
+    /// How much.
+    pub level: Level,
+    /// Until when.
+    pub expires_at: Option<Timestamp>,
+}
+
+impl Engine {
+    /// Shares a store; a second grant to the same grantee replaces the first.
+    pub async fn share(&self, context: &Context, store: StoreId, new: NewGrant) -> Result<Grant> {
+        let pass = self.share_pass(context, store).await?;
+        if let Grantee::Principal(id) = new.grantee {
+            let principal = self.storage.principal(id).await?;
+            if principal.is_none_or(|found| found.workspace != context.caller.workspace) {
+                return Err(Error::NotFound("principal"));
+            }
+        }
+        let grant = Grant {
+            id: self.seams.grant_id(pass.now()),
+            store,
+            grantee: new.grantee,
+            level: new.level,
+            given_by: context.caller.principal,
+            expires_at: new.expires_at,
+            created_at: pass.now(),
+        };
+        let receipt = self.write(context, Mutation::Share(pass, grant)).await?;
+        expect_receipt!(receipt, Receipt::Grant(grant) => grant)
+    }
+
+    /// Takes back a grant and those its grantee gave on.
+    pub async fn revoke(
+        &self,
+        context: &Context,
+        store: StoreId,
+        grant: GrantId,
+    ) -> Result<Vec<GrantId>> {
+        if let Some(receipt) = self.recall(context, self.seams.now()).await? {
+            return expect_receipt!(receipt, Receipt::Revoked(grants) => grants);
+        }
+        let pass = self.share_pass(context, store).await?;
+        let receipt = self.write(context, Mutation::Revoke(pass, grant)).await?;
+        expect_receipt!(receipt, Receipt::Revoked(grants) => grants)
+    }
+
+    /// The grants of a store, for those who may share it.
+    pub async fn grants(&self, context: &Context, store: StoreId) -> Result<Vec<Grant>> {
+        self.share_pass(context, store).await?;
+        let pass = self.read_pass(context, store).await?;
+        Ok(self.storage.grants(&pass).await?)
+    }
+}

@@ -1,0 +1,116 @@
+//! Stores: made, described, listed, archived, removed.
+
+use crate::access::expect_receipt;
+use crate::{Context, Engine, Error, Result};
+use loci_model::policy::{self, System};
+use loci_model::query::StoreQuery;
+use loci_model::{Page, Store, StoreId, StorePatch, StorePolicy, Timestamp};
+use loci_storage::{Mutation, Receipt};
+use std::collections::BTreeMap;
+
+/// Memories deleted by one mutation while a store is purged: small enough that other writers hardly
+/// notice, large enough that a big store goes quickly.
+const PURGE_STEP: usize = 500;
+
+/// A store to be made.
+#[derive(Debug, Clone, Default)]
+pub struct NewStore {
+    /// Its name.
+    pub name: String,
+    /// Its description.
+    pub description: String,
+    /// Its labels.
+    pub metadata: BTreeMap<String, String>,
+    /// Its switches.
+    pub policy: StorePolicy,
+}
+
+impl Engine {
+    /// Makes a store owned by the caller.
+    pub async fn create_store(&self, context: &Context, new: NewStore) -> Result<Store> {
+        policy::create(&context.caller)
+            .map_err(|_| Error::Denied("this key cannot make stores"))?;
+        let now = self.seams.now();
+        let store = Store {
+            id: self.seams.store_id(now),
+            workspace: context.caller.workspace,
+            owner: context.caller.principal,
+            name: new.name,
+            description: new.description,
+            metadata: new.metadata,
+            policy: new.policy,
+            created_at: now,
+            updated_at: now,
+            archived_at: None,
+        };
+        store.validate()?;
+        let receipt = self.write(context, Mutation::CreateStore(store)).await?;
+        expect_receipt!(receipt, Receipt::Store(store) => store)
+    }
+
+    /// One store.
+    pub async fn store(&self, context: &Context, store: StoreId) -> Result<Store> {
+        let facts = self.facts(context, store).await?;
+        policy::read(&context.caller, &facts, self.seams.now())?;
+        Ok(facts.store)
+    }
+
+    /// A page of the stores the caller can read.
+    pub async fn list_stores(
+        &self,
+        context: &Context,
+        query: &StoreQuery,
+    ) -> Result<Page<Store, (Timestamp, StoreId)>> {
+        let pass = policy::browse(&context.caller, self.seams.now());
+        Ok(self.storage.list_stores(&pass, query).await?)
+    }
+
+    /// Changes name, description or labels.
+    pub async fn describe_store(
+        &self,
+        context: &Context,
+        store: StoreId,
+        patch: StorePatch,
+    ) -> Result<Store> {
+        let pass = self.manage_pass(context, store).await?;
+        let receipt = self
+            .write(context, Mutation::DescribeStore(pass, patch))
+            .await?;
+        expect_receipt!(receipt, Receipt::Store(store) => store)
+    }
+
+    /// Archives a store: it can be read and cleaned up, never written again.
+    pub async fn archive_store(&self, context: &Context, store: StoreId) -> Result<Store> {
+        let pass = self.manage_pass(context, store).await?;
+        let receipt = self.write(context, Mutation::ArchiveStore(pass)).await?;
+        expect_receipt!(receipt, Receipt::Store(store) => store)
+    }
+
+    /// Removes a store with everything in it; when this returns, its content is gone from every
+    /// file. The store is out of sight at once; the rest goes in steps so that writers of other
+    /// stores do not wait.
+    pub async fn remove_store(&self, context: &Context, store: StoreId) -> Result<StoreId> {
+        let now = self.seams.now();
+        if self.recall(context, now).await?.is_none() {
+            let pass = self.manage_pass(context, store).await?;
+            self.write(context, Mutation::RemoveStore(pass)).await?;
+        }
+        self.purge_store(store).await?;
+        Ok(store)
+    }
+
+    pub(crate) async fn purge_store(&self, store: StoreId) -> Result<()> {
+        let pass = System::because("the store was removed").manage(store, self.seams.now());
+        loop {
+            let purge = Mutation::PurgeStore {
+                pass: pass.clone(),
+                limit: PURGE_STEP,
+            };
+            match self.write_unasked(purge).await {
+                Ok(Receipt::Purged { is_done: false }) => {}
+                Ok(_) | Err(Error::NotFound(_)) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Work that time brings: expired memories are removed, histories that are due are erased, stores
+//! whose removal was interrupted are purged, old idempotency keys are forgotten. All of it goes
+//! through the same mutations as a caller's writes, so it is versioned and in the feed.
+
+use crate::{Engine, Result};
+use loci_model::limit;
+use loci_model::policy::System;
+use loci_storage::{Mutation, Receipt};
+
+/// How much one sweep does at most.
+const SWEEP_STEP: usize = 500;
+
+/// What a sweep did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SweepReport {
+    /// Expired memories removed.
+    pub expired: u64,
+    /// Histories erased.
+    pub erased: u64,
+    /// Stores purged.
+    pub purged: u64,
+    /// Idempotency keys forgotten.
+    pub forgotten: u64,
+}
+
+impl SweepReport {
+    /// Whether there may be more to do at once.
+    pub fn is_full(&self) -> bool {
+        self.expired >= SWEEP_STEP as u64 || self.erased >= SWEEP_STEP as u64
+    }
+}
+
+impl Engine {
+    /// Does what is due.
+    pub async fn sweep(&self) -> Result<SweepReport> {
+        let system = System::because("the sweeper does what time brings");
+        let now = self.seams.now();
+        let mut report = SweepReport::default();
+        for (store, memory) in self.storage.expired(now, SWEEP_STEP).await? {
+            self.expire(store, memory).await?;
+            report.expired += 1;
+        }
+        for (store, memory) in self.storage.erasable(now, SWEEP_STEP).await? {
+            let pass = system.manage(store, now);
+            let version = self.seams.version_id(now);
+            self.write_unasked(Mutation::Erase {
+                pass,
+                memory,
+                version,
+            })
+            .await?;
+            report.erased += 1;
+        }
+        for store in self.storage.unpurged(SWEEP_STEP).await? {
+            self.purge_store(store).await?;
+            report.purged += 1;
+        }
+        let before = now.plus_secs(-limit::IDEMPOTENCY_SECS);
+        if let Receipt::KeysForgotten(count) =
+            self.write_unasked(Mutation::ForgetKeys { before }).await?
+        {
+            report.forgotten = count;
+        }
+        Ok(report)
+    }
+}
