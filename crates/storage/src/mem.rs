@@ -15,7 +15,7 @@ mod words;
 mod write;
 
 use crate::log::LogEntry;
-use crate::{Applied, CheckReport, Idempotency, Mutation, Result, Storage, StorageError};
+use crate::{Applied, CheckReport, Idempotency, Mutation, Receipt, Result, Storage, StorageError};
 use async_trait::async_trait;
 use loci_model::policy::{AdminPass, BrowsePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
@@ -47,20 +47,13 @@ impl MemStorage {
             .expect("a panic while holding the lock has failed the test already")
     }
 
-    fn write_now(
-        &self,
-        mutation: Mutation,
-        idempotency: Option<Idempotency>,
-    ) -> Result<Applied> {
+    fn write_now(&self, mutation: Mutation, idempotency: Option<Idempotency>) -> Result<Applied> {
         let mut state = self.state();
         if let Some(idempotency) = &idempotency
-            && let Some(seen) = state.remembered(idempotency)
+            && let Some(receipt) = state.recall(idempotency)?
         {
-            if seen.fingerprint != idempotency.fingerprint {
-                return Err(StorageError::KeyReused);
-            }
             return Ok(Applied {
-                receipt: seen.receipt.clone(),
+                receipt,
                 is_replay: true,
             });
         }
@@ -88,6 +81,10 @@ impl MemStorage {
 impl Storage for MemStorage {
     async fn write(&self, mutation: Mutation, idempotency: Option<Idempotency>) -> Result<Applied> {
         self.write_now(mutation, idempotency)
+    }
+
+    async fn recall(&self, idempotency: &Idempotency) -> Result<Option<Receipt>> {
+        self.state().recall(idempotency)
     }
 
     async fn facts(

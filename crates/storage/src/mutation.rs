@@ -11,7 +11,7 @@ use loci_model::{
 
 /// The reasons that storage engines write into the feed themselves.
 pub mod reason {
-    /// A memory whose time was over stood in the way of a write.
+    /// A memory's time was over.
     pub const EXPIRED: &str = "expired";
     /// A version was redacted.
     pub const REDACTED: &str = "redacted";
@@ -28,16 +28,6 @@ pub struct StampedEdit {
     pub new_memory: MemoryId,
     /// The id of the version, should the edit write one.
     pub version: VersionId,
-}
-
-impl StampedEdit {
-    /// The id of the `deleted` version of an expired memory that this edit finds in its way: made
-    /// from the two ids that belong to the edit and the memory, so that every engine makes the same.
-    pub fn expiry_version(&self, expired: MemoryId) -> VersionId {
-        // The upper half carries the time and version bits, the lower half is random in both.
-        let lower_half = expired.as_u128() & ((1 << 62) - 1);
-        VersionId::from_u128(self.version.as_u128() ^ lower_half.rotate_left(1) & ((1 << 62) - 1))
-    }
 }
 
 /// An atomic list of edits to one store.

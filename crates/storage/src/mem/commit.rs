@@ -28,6 +28,28 @@ impl State {
         }
         Ok(Receipt::Committed(outcomes))
     }
+
+    /// Removes a memory whose time is over.
+    pub(super) fn expire(
+        &mut self,
+        pass: &WritePass,
+        memory: MemoryId,
+        version: VersionId,
+    ) -> Result<Receipt> {
+        let shelf = self.shelf_mut(pass.store())?;
+        let due = shelf
+            .live()
+            .find(|live| live.id == memory && is_expired(live, pass.now()))
+            .ok_or(StorageError::NotFound("memory"))?;
+        let stamp = Stamp {
+            actor: Actor::System,
+            now: pass.now(),
+            cause: Cause::new(None, reason::EXPIRED),
+        };
+        shelf.remove(memory, version, stamp);
+        let removed = outcome(due, Some(Operation::Deleted));
+        Ok(Receipt::Committed(vec![removed]))
+    }
 }
 
 impl Shelf {
@@ -43,7 +65,7 @@ impl Shelf {
         if self.store.archived_at.is_some() && edit.op != EditOp::Remove {
             return Err(StorageError::Archived);
         }
-        let current = self.find_for_edit(pass, stamped);
+        let current = self.find_for_edit(pass, &edit.at)?;
         if current.is_none() && matches!(edit.at, At::Id(_)) {
             return Err(refused(Refusal::NotFound));
         }
@@ -71,8 +93,8 @@ impl Shelf {
             }
             (Ok(Decision::Modify(next)), Some(memory)) => {
                 if next.path != memory.path {
-                    let self_id = Some(memory.id);
-                    self.take_path(stamped, memory.partition, &next.path, self_id, pass.now())?;
+                    let (partition, itself) = (memory.partition, Some(memory.id));
+                    self.check_free(partition, &next.path, itself, pass.now())?;
                 }
                 let written = self.write_version(memory.id, stamped.version, next, stamp);
                 Ok(outcome(written, Some(Operation::Modified)))
@@ -83,7 +105,7 @@ impl Shelf {
                     At::First(filter) => filter.partition.flatten(),
                     At::Id(_) => None,
                 };
-                self.take_path(stamped, partition, &next.path, None, pass.now())?;
+                self.check_free(partition, &next.path, None, pass.now())?;
                 let limit = self.store.policy.memories_max;
                 if self.live().count() as u64 >= limit {
                     return Err(StorageError::StoreFull { limit });
@@ -105,27 +127,32 @@ impl Shelf {
             (Err(refusal), _) => Err(refused(refusal)),
             (Ok(decision), current) => unreachable!(
                 "decided {decision:?} where a memory is {}",
-                if current.is_some() { "present" } else { "absent" }
+                if current.is_some() {
+                    "present"
+                } else {
+                    "absent"
+                }
             ),
         }
     }
 
-    /// The memory an edit means. The sweeper, which is the system removing by id, must reach what
-    /// has expired; nobody else does.
-    fn find_for_edit(&self, pass: &WritePass, stamped: &StampedEdit) -> Option<Memory> {
-        let edit = &stamped.edit;
-        let is_system = pass.actor() == Actor::System;
-        if let (At::Id(id), EditOp::Remove, true) = (&edit.at, &edit.op, is_system) {
-            return self.memories.get(id).and_then(Kept::live);
-        }
-        self.find(&edit.at, pass.audience(), pass.now())
+    /// The memory an edit means. One whose time is over is to be expired before anything is decided
+    /// about it.
+    fn find_for_edit(&self, pass: &WritePass, at: &At) -> Result<Option<Memory>> {
+        let named = match at {
+            At::Id(id) => self.memories.get(id).and_then(Kept::live),
+            At::Path(partition, path) => self
+                .live()
+                .find(|memory| memory.partition == *partition && memory.path == *path),
+            At::First(_) => None,
+        };
+        refuse_expired(named.as_ref(), pass.now())?;
+        Ok(self.find(at, pass.audience(), pass.now()))
     }
 
-    /// Makes sure that a path is free, together with everything above and below it. Memories in the
-    /// way whose time is over are removed first.
-    fn take_path(
-        &mut self,
-        stamped: &StampedEdit,
+    /// Makes sure that a path is free, together with everything above and below it.
+    fn check_free(
+        &self,
         partition: Option<PrincipalId>,
         path: &MemoryPath,
         but: Option<MemoryId>,
@@ -136,27 +163,18 @@ impl Shelf {
             let is_below = memory.path.as_str().len() > path.as_str().len();
             (memory.path != *path, is_below, memory.path.clone())
         };
-        let mut blockers: Vec<Memory> = self
+        let blocker = self
             .live()
             .filter(|memory| memory.partition == partition && Some(memory.id) != but)
             .filter(|memory| overlap(&memory.path, path))
-            .collect();
-        blockers.sort_by_key(rank);
-        for blocker in blockers {
-            if !is_expired(&blocker, now) {
-                return Err(StorageError::PathTaken {
-                    memory: blocker.id,
-                    path: blocker.path,
-                });
-            }
-            let stamp = Stamp {
-                actor: Actor::System,
-                now,
-                cause: Cause::new(None, reason::EXPIRED),
-            };
-            self.remove(blocker.id, stamped.expiry_version(blocker.id), stamp);
-        }
-        Ok(())
+            .min_by_key(rank);
+        refuse_expired(blocker.as_ref(), now)?;
+        blocker.map_or(Ok(()), |blocker| {
+            Err(StorageError::PathTaken {
+                memory: blocker.id,
+                path: blocker.path,
+            })
+        })
     }
 
     /// Appends a `created` or `modified` version and gives back the memory without content.
@@ -237,6 +255,13 @@ impl Shelf {
             .expect("the memory is made before its version");
         kept.erase_at = erase_at;
         kept.versions.push(version);
+    }
+}
+
+fn refuse_expired(memory: Option<&Memory>, now: Timestamp) -> Result<()> {
+    match memory {
+        Some(memory) if is_expired(memory, now) => Err(StorageError::Expired { memory: memory.id }),
+        _ => Ok(()),
     }
 }
 

@@ -78,7 +78,13 @@ impl Shelf {
         if version.redaction.is_some() {
             return false;
         }
-        empty(version, Redaction { at, by: pass.actor() });
+        empty(
+            version,
+            Redaction {
+                at,
+                by: pass.actor(),
+            },
+        );
         let scrubbed = super::state::version_in(View::Basic, version);
         self.push_change(&scrubbed, ChangeOp::Redacted, pass.actor(), at, why);
         true

@@ -71,9 +71,14 @@ impl State {
         session.filter(|session| session.workspace == workspace)
     }
 
-    pub(super) fn remembered(&self, idempotency: &Idempotency) -> Option<&Remembered> {
+    pub(super) fn recall(&self, idempotency: &Idempotency) -> Result<Option<Receipt>> {
         let key = (idempotency.scope, idempotency.key.clone());
-        self.idempotency.get(&key)
+        match self.idempotency.get(&key) {
+            Some(seen) if seen.fingerprint != idempotency.fingerprint => {
+                Err(StorageError::KeyReused)
+            }
+            seen => Ok(seen.map(|seen| seen.receipt.clone())),
+        }
     }
 }
 
@@ -163,7 +168,9 @@ impl Shelf {
 
 impl Kept {
     pub(super) fn last(&self) -> &Version {
-        self.versions.last().expect("a memory begins with a version")
+        self.versions
+            .last()
+            .expect("a memory begins with a version")
     }
 
     pub(super) fn is_removed(&self) -> bool {
@@ -197,8 +204,14 @@ impl Kept {
 
     /// Who may see the memory's history: the newest version that still says so.
     pub(super) fn visibility(&self) -> Visibility {
-        let mut attributes = self.versions.iter().rev().filter_map(|v| v.attributes.as_ref());
-        attributes.next().map_or(Visibility::Context, |known| known.visibility)
+        let mut attributes = self
+            .versions
+            .iter()
+            .rev()
+            .filter_map(|v| v.attributes.as_ref());
+        attributes
+            .next()
+            .map_or(Visibility::Context, |known| known.visibility)
     }
 }
 
