@@ -3,7 +3,7 @@
 //! The black-box parts use the dev-profile binary: building it costs little after the unit tests,
 //! and its overflow checks and debug assertions stay on while the server is mistreated.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
@@ -22,7 +22,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         step::run(cargo(root).args(["test", "--package", "loci-it", "--no-run"]))
     });
     if built {
-        let binary = root.join("target/debug/loci");
+        let binary = debug_binary(root);
         report.step("black-box tests", || {
             let flags = ["test", "--package", "loci-it", "--no-fail-fast"];
             step::run_tests(cargo(root).args(flags).env("LOCI_BIN", &binary))
@@ -30,4 +30,13 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         sdk::steps(root, &binary, &mut report);
     }
     report.finish()
+}
+
+/// Where cargo put the dev-profile binary: beside this program, wherever the target folder is.
+fn debug_binary(root: &Path) -> PathBuf {
+    let own = std::env::current_exe().ok();
+    let target = own.as_deref().and_then(Path::parent).and_then(Path::parent);
+    target
+        .map_or_else(|| root.join("target"), Path::to_owned)
+        .join("debug/loci")
 }

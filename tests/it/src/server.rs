@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 use tempfile::TempDir;
 
 use crate::client::Client;
@@ -155,6 +155,7 @@ impl Setup {
     /// Starts the server; an error if it exits instead of listening.
     #[track_caller]
     pub fn try_start(&self) -> Result<Server, ExitStatus> {
+        allow_many_connections();
         let began = Instant::now();
         let mut child = self.command().spawn().expect("the binary can be started");
         let (send, receive) = mpsc::channel();
@@ -195,6 +196,17 @@ impl Default for Setup {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Lifts the soft limit of open files to the hard one, for us and for the server: a test that opens
+/// a thousand connections must not fail on a machine that allows 1,024 files by default.
+fn allow_many_connections() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let lifted = Rlimit {
+        current: maximum,
+        maximum,
+    };
+    setrlimit(Resource::Nofile, lifted).expect("the soft limit may be raised to the hard one");
 }
 
 /// Copies a stream into the kept text; lines that say where the server listens are also sent.

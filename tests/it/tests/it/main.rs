@@ -14,6 +14,7 @@ mod crash;
 mod disk_full;
 mod doors;
 mod keys;
+mod naughty;
 mod race;
 mod redact;
 mod shutdown;
