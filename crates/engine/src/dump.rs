@@ -1,1 +1,168 @@
-//! placeholder
+//! A workspace as JSON lines: principals, stores, grants and the whole history of each store, in an
+//! order that depends on nothing but the data. Exporting what was just imported gives the same
+//! bytes.
+//!
+//! Principals are named, not numbered: an import into a workspace that has a principal of the same
+//! name uses that one. Keys and sessions stay behind; their ids live on in the history.
+
+mod format;
+mod names;
+
+use crate::{Context, Engine, Error, NewPrincipal, Result};
+use format::{GrantLine, Line, PrincipalLine, RedactionLine, StoreLine, VersionLine};
+use loci_model::policy::AdminPass;
+use loci_model::query::{Direction, StoreQuery};
+use loci_model::{Invalid, Store, limit, policy};
+use loci_storage::log::{ImportItem, LogEntry};
+use loci_storage::{Mutation, Receipt};
+use names::Names;
+use tokio::sync::mpsc;
+
+/// The number of the line format.
+const FORMAT: u32 = 1;
+/// History entries read at a time: with the largest contents still a modest amount of memory.
+const LOG_PAGE: usize = 100;
+
+impl Engine {
+    /// Sends the whole workspace, a line at a time. Waits when the receiver is slow; stops without
+    /// error when it is gone.
+    pub async fn export(&self, context: &Context, lines: mpsc::Sender<String>) -> Result<()> {
+        let pass = self.admin_pass(context)?;
+        match self.export_lines(context, &pass, &lines).await {
+            Err(ExportEnd::ReceiverGone) | Ok(()) => Ok(()),
+            Err(ExportEnd::Failed(error)) => Err(error),
+        }
+    }
+
+    async fn export_lines(
+        &self,
+        context: &Context,
+        pass: &AdminPass,
+        lines: &mpsc::Sender<String>,
+    ) -> std::result::Result<(), ExportEnd> {
+        send(lines, &Line::Header { format: FORMAT }).await?;
+        let mut principals = self.storage.principals(pass).await.map_err(Error::from)?;
+        principals.sort_by(|a, b| a.name.cmp(&b.name));
+        let names = Names::new(&principals);
+        for principal in &principals {
+            send(lines, &Line::Principal(PrincipalLine::from(principal))).await?;
+        }
+        let browse = policy::browse(&context.caller, pass.now());
+        let mut query = StoreQuery {
+            since: None,
+            until: None,
+            include_archived: true,
+            direction: Direction::Ascending,
+            after: None,
+            limit: limit::PAGE_ITEMS_MAX,
+        };
+        loop {
+            let page = self
+                .storage
+                .list_stores(&browse, &query)
+                .await
+                .map_err(Error::from)?;
+            for store in &page.items {
+                self.export_store(context, pass, store, &names, lines)
+                    .await?;
+            }
+            query.after = page.next;
+            if query.after.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn export_store(
+        &self,
+        context: &Context,
+        pass: &AdminPass,
+        store: &Store,
+        names: &Names,
+        lines: &mpsc::Sender<String>,
+    ) -> std::result::Result<(), ExportEnd> {
+        send(lines, &Line::Store(StoreLine::new(store, names))).await?;
+        for grant in self.grants(context, store.id).await? {
+            send(lines, &Line::Grant(GrantLine::new(&grant, names))).await?;
+        }
+        let mut after = 0;
+        loop {
+            let page = self.storage.log(pass, store.id, after, LOG_PAGE).await;
+            let page = page.map_err(Error::from)?;
+            let Some(last) = page.last() else {
+                return Ok(());
+            };
+            after = last.seq();
+            for entry in &page {
+                let line = match entry {
+                    LogEntry::Version {
+                        version,
+                        partition,
+                        owner,
+                    } => Line::Version(Box::new(VersionLine::new(
+                        version, *partition, *owner, names,
+                    ))),
+                    LogEntry::Redaction { .. } => {
+                        Line::Redaction(RedactionLine::new(store.id, entry, names))
+                    }
+                };
+                send(lines, &line).await?;
+            }
+        }
+    }
+
+    /// Adds exported lines, in order. What is there already is passed over, so an interrupted
+    /// import can be run again. Answers how many items were added.
+    pub async fn import_lines(&self, context: &Context, lines: Vec<String>) -> Result<u64> {
+        let pass = self.admin_pass(context)?;
+        let mut names = Names::new(&self.storage.principals(&pass).await?);
+        let mut items = Vec::with_capacity(lines.len());
+        for line in lines.iter().filter(|line| !line.trim().is_empty()) {
+            let line: Line = serde_json::from_str(line)
+                .map_err(|error| Invalid::new("line", format!("is not an export line: {error}")))?;
+            match line {
+                Line::Header { format: FORMAT } => {}
+                Line::Header { format } => {
+                    let why = format!("export format {format}, this version reads {FORMAT}");
+                    return Err(Invalid::new("line", why).into());
+                }
+                Line::Principal(line) => {
+                    let new = NewPrincipal::try_from(line)?;
+                    names.add(&self.declare_principal(pass.workspace(), new).await?);
+                }
+                Line::Store(line) => {
+                    let store = line.into_store(pass.workspace(), &names)?;
+                    items.push(ImportItem::Store(Box::new(store)));
+                }
+                Line::Grant(line) => items.push(ImportItem::Grant(line.into_grant(&names)?)),
+                Line::Version(line) => items.push(line.into_item(&names)?),
+                Line::Redaction(line) => items.push(line.into_item(&names)?),
+            }
+        }
+        if items.is_empty() {
+            return Ok(0);
+        }
+        match self.write_unasked(Mutation::Import(pass, items)).await? {
+            Receipt::Imported(count) => Ok(count),
+            other => Err(Error::Internal(format!("unexpected receipt {other:?}"))),
+        }
+    }
+}
+
+enum ExportEnd {
+    ReceiverGone,
+    Failed(Error),
+}
+
+impl From<Error> for ExportEnd {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+async fn send(lines: &mpsc::Sender<String>, line: &Line) -> std::result::Result<(), ExportEnd> {
+    let mut text = serde_json::to_string(line)
+        .map_err(|error| Error::Internal(format!("export line: {error}")))?;
+    text.push('\n');
+    lines.send(text).await.map_err(|_| ExportEnd::ReceiverGone)
+}
