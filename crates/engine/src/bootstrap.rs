@@ -24,9 +24,9 @@ pub struct FirstStart {
 }
 
 impl Engine {
-    /// Makes sure that a workspace, its administrator and a key exist. `given` is the operator's own
-    /// admin key; it replaces the one given before.
-    pub async fn bootstrap(&self, given: Option<&Secret>) -> Result<FirstStart> {
+    /// Makes sure that a workspace and its administrator exist, and no key: enough for whoever can
+    /// open the data directory, who needs none.
+    pub async fn settle(&self) -> Result<FirstStart> {
         let now = self.seams.now();
         let workspace = match self.storage.default_workspace().await? {
             Some(workspace) => workspace,
@@ -43,6 +43,21 @@ impl Engine {
             is_admin: true,
         };
         let administrator = self.declare_principal(workspace, administrator).await?;
+        Ok(FirstStart {
+            workspace,
+            administrator,
+            admin_key: None,
+        })
+    }
+
+    /// Makes sure that a workspace, its administrator and a key exist. `given` is the operator's own
+    /// admin key; it replaces the one given before.
+    pub async fn bootstrap(&self, given: Option<&Secret>) -> Result<FirstStart> {
+        let FirstStart {
+            workspace,
+            administrator,
+            ..
+        } = self.settle().await?;
         let declare = |name: &str, secret: &Secret| DeclaredKey {
             name: name.into(),
             principal: administrator.id,

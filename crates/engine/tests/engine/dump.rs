@@ -1,0 +1,139 @@
+//! Export and import: what comes out goes in, and comes out again the same.
+
+use crate::stage::Stage;
+use loci_engine::{Context, Engine, NewGrant};
+use loci_model::{
+    At, AttributesPatch, Content, Edit, EditOp, Expect, Grantee, Level, MemoryPath, Patch,
+    Visibility,
+};
+
+async fn export(engine: &Engine, context: &Context) -> Vec<String> {
+    let (sender, mut receiver) = tokio::sync::mpsc::channel(4);
+    let (engine, context) = (engine.clone(), context.clone());
+    let task = tokio::spawn(async move { engine.export(&context, sender).await });
+    let mut lines = Vec::new();
+    while let Some(line) = receiver.recv().await {
+        lines.push(line);
+    }
+    task.await.unwrap().unwrap();
+    lines
+}
+
+async fn furnished() -> Stage {
+    let stage = Stage::new().await;
+    let store = stage.store("first").await.id;
+    let agent = stage.somebody("agent").await;
+    let grantee = Grantee::Principal(agent.caller.principal);
+    let grant = NewGrant {
+        grantee,
+        level: Level::ReadWrite,
+        expires_at: None,
+    };
+    stage
+        .engine
+        .share(&stage.admin, store, grant)
+        .await
+        .unwrap();
+    let kept = stage.put(store, "/kept", "one").await;
+    stage.put(store, "/kept", "two").await;
+    stage
+        .engine
+        .redact(&stage.admin, store, kept.memory.head)
+        .await
+        .unwrap();
+    let edit = Edit {
+        op: EditOp::Put {
+            content: Some(Content::Sealed(vec![0, 255, 7])),
+            to: None,
+            attributes: AttributesPatch {
+                tags: Patch::Set(vec!["a".into(), "b".into()]),
+                visibility: Patch::Set(Visibility::Internal),
+                metadata: Patch::Set(Some("{\"n\": 1}".into())),
+                ..AttributesPatch::default()
+            },
+        },
+        ..Edit::put_text(MemoryPath::parse("/sealed").unwrap(), "")
+    };
+    stage
+        .engine
+        .commit_one(&agent, store, edit, "api")
+        .await
+        .unwrap();
+    let gone = stage.put(store, "/gone", "x").await;
+    let remove = Edit::remove(At::Id(gone.memory.id), Expect::Anything);
+    stage
+        .engine
+        .commit_one(&stage.admin, store, remove, "api")
+        .await
+        .unwrap();
+    let erased = stage.put(store, "/erased", "y").await;
+    stage
+        .engine
+        .erase(&stage.admin, store, erased.memory.id)
+        .await
+        .unwrap();
+    let second = stage.store("second").await.id;
+    stage.put(second, "/a/b", "text").await;
+    stage
+        .engine
+        .archive_store(&stage.admin, second)
+        .await
+        .unwrap();
+    stage
+}
+
+#[tokio::test]
+async fn an_import_exports_the_same_bytes() {
+    let source = furnished().await;
+    let lines = export(&source.engine, &source.admin).await;
+    assert!(lines.len() > 12 && lines.iter().all(|line| line.ends_with('\n')));
+    let target = Stage::new().await;
+    for chunk in lines.chunks(5) {
+        target
+            .engine
+            .import_lines(&target.admin, chunk.to_vec())
+            .await
+            .unwrap();
+    }
+    assert_eq!(export(&target.engine, &target.admin).await, lines);
+    let again = target
+        .engine
+        .import_lines(&target.admin, lines)
+        .await
+        .unwrap();
+    assert_eq!(again, 0, "a second import adds nothing");
+}
+
+#[tokio::test]
+async fn damaged_lines_are_refused() {
+    let source = furnished().await;
+    let lines = export(&source.engine, &source.admin).await;
+    let target = Stage::new().await;
+    let refuse = |line: String| {
+        let target = &target;
+        async move {
+            target
+                .engine
+                .import_lines(&target.admin, vec![line])
+                .await
+                .unwrap_err()
+        }
+    };
+    refuse("{\"type\":\"loci_export\",\"format\":99}".into()).await;
+    refuse("not json".into()).await;
+    let version = lines
+        .iter()
+        .find(|line| line.contains("\"text\":\"two\""))
+        .unwrap();
+    let error = refuse(version.replace("\"text\":\"two\"", "\"text\":\"six\"")).await;
+    assert!(error.to_string().contains("sha256"), "{error}");
+}
+
+#[tokio::test]
+async fn only_administrators_export() {
+    let stage = furnished().await;
+    let agent = stage.somebody("other").await;
+    let (sender, _receiver) = tokio::sync::mpsc::channel(1);
+    assert!(stage.engine.export(&agent, sender).await.is_err());
+    assert!(stage.engine.import_lines(&agent, vec![]).await.is_err());
+}
