@@ -9,10 +9,7 @@ use loci_storage::{Mutation, Receipt};
 impl Engine {
     pub(crate) async fn facts(&self, context: &Context, store: StoreId) -> Result<Facts> {
         let caller = &context.caller;
-        let facts = self
-            .storage
-            .facts(store, caller.principal, caller.session)
-            .await?;
+        let facts = self.storage.facts(store, caller.principal, caller.session).await?;
         facts.ok_or(Error::NotFound("memory store"))
     }
 
@@ -75,9 +72,7 @@ macro_rules! expect_receipt {
     ($receipt:expr, $pattern:pat => $value:expr) => {
         match $receipt {
             $pattern => Ok($value),
-            other => Err($crate::Error::Internal(format!(
-                "unexpected receipt {other:?}"
-            ))),
+            other => Err($crate::Error::Internal(format!("unexpected receipt {other:?}"))),
         }
     };
 }

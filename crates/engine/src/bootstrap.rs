@@ -32,32 +32,20 @@ impl Engine {
             Some(workspace) => workspace,
             None => {
                 let workspace = self.seams.workspace_id(now);
-                self.write_unasked(Mutation::CreateWorkspace(workspace, now))
-                    .await?;
+                self.write_unasked(Mutation::CreateWorkspace(workspace, now)).await?;
                 workspace
             }
         };
-        let administrator = NewPrincipal {
-            kind: PrincipalKind::User,
-            name: ADMINISTRATOR.into(),
-            is_admin: true,
-        };
+        let administrator =
+            NewPrincipal { kind: PrincipalKind::User, name: ADMINISTRATOR.into(), is_admin: true };
         let administrator = self.declare_principal(workspace, administrator).await?;
-        Ok(FirstStart {
-            workspace,
-            administrator,
-            admin_key: None,
-        })
+        Ok(FirstStart { workspace, administrator, admin_key: None })
     }
 
     /// Makes sure that a workspace, its administrator and a key exist. `given` is the operator's own
     /// admin key; it replaces the one given before.
     pub async fn bootstrap(&self, given: Option<&Secret>) -> Result<FirstStart> {
-        let FirstStart {
-            workspace,
-            administrator,
-            ..
-        } = self.settle().await?;
+        let FirstStart { workspace, administrator, .. } = self.settle().await?;
         let declare = |name: &str, secret: &Secret| DeclaredKey {
             name: name.into(),
             principal: administrator.id,
@@ -77,23 +65,14 @@ impl Engine {
                 Some(secret)
             }
         };
-        Ok(FirstStart {
-            workspace,
-            administrator,
-            admin_key,
-        })
+        Ok(FirstStart { workspace, administrator, admin_key })
     }
 
     /// Whether any key of the workspace opens anything.
     pub async fn has_keys(&self, workspace: WorkspaceId) -> Result<bool> {
         let now = self.seams.now();
         let pass = System::because("start-up asks whether a key exists").administer(workspace, now);
-        Ok(self
-            .storage
-            .keys(&pass)
-            .await?
-            .iter()
-            .any(|key| key.is_valid_at(now)))
+        Ok(self.storage.keys(&pass).await?.iter().any(|key| key.is_valid_at(now)))
     }
 
     /// The caller that whoever can open the data directory is: its administrator, in person.

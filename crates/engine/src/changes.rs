@@ -29,10 +29,6 @@ impl Engine {
         let has_more = changes.len() > limit;
         changes.truncate(limit);
         let last_seq = changes.last().map_or(after, |change| change.seq);
-        Ok(ChangePage {
-            changes,
-            last_seq,
-            has_more,
-        })
+        Ok(ChangePage { changes, last_seq, has_more })
     }
 }

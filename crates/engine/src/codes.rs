@@ -35,11 +35,7 @@ pub fn code(error: &Error) -> Code {
         Error::Unavailable(_) => ("unavailable", 503, true),
         Error::Internal(_) => ("internal", 500, false),
     };
-    Code {
-        name,
-        status,
-        is_retryable,
-    }
+    Code { name, status, is_retryable }
 }
 
 /// Every code, for the reference page and its test.

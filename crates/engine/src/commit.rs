@@ -37,9 +37,7 @@ impl Engine {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(Error::Unavailable(
-            "memories expire faster than this batch can be written; try again",
-        ))
+        Err(Error::Unavailable("memories expire faster than this batch can be written; try again"))
     }
 
     /// Removes a memory whose time is over, unless somebody else did.
@@ -48,14 +46,7 @@ impl Engine {
         let system = System::because("its time is over");
         let pass = system.write(store, PrincipalId::from_u128(0), now);
         let version = self.seams.version_id(now);
-        match self
-            .write_unasked(Mutation::Expire {
-                pass,
-                memory,
-                version,
-            })
-            .await
-        {
+        match self.write_unasked(Mutation::Expire { pass, memory, version }).await {
             Ok(_) | Err(Error::NotFound(_)) => Ok(()),
             Err(error) => Err(error),
         }
@@ -70,9 +61,7 @@ impl Engine {
         reason: &str,
     ) -> Result<Outcome> {
         let mut outcomes = self.commit(context, store, vec![edit], reason).await?;
-        outcomes
-            .pop()
-            .ok_or_else(|| Error::Internal("a commit without outcome".into()))
+        outcomes.pop().ok_or_else(|| Error::Internal("a commit without outcome".into()))
     }
 
     pub(crate) fn stamp(&self, edits: Vec<Edit>, cause: Cause) -> Batch {
@@ -82,9 +71,6 @@ impl Engine {
             new_memory: self.seams.memory_id(now),
             version: self.seams.version_id(now),
         };
-        Batch {
-            edits: edits.into_iter().map(stamp).collect(),
-            cause,
-        }
+        Batch { edits: edits.into_iter().map(stamp).collect(), cause }
     }
 }

@@ -57,14 +57,9 @@ impl Engine {
             limit: limit::PAGE_ITEMS_MAX,
         };
         loop {
-            let page = self
-                .storage
-                .list_stores(&browse, &query)
-                .await
-                .map_err(Error::from)?;
+            let page = self.storage.list_stores(&browse, &query).await.map_err(Error::from)?;
             for store in &page.items {
-                self.export_store(context, pass, store, &names, lines)
-                    .await?;
+                self.export_store(context, pass, store, &names, lines).await?;
             }
             query.after = page.next;
             if query.after.is_none() {
@@ -95,13 +90,9 @@ impl Engine {
             after = last.seq();
             for entry in &page {
                 let line = match entry {
-                    LogEntry::Version {
-                        version,
-                        partition,
-                        owner,
-                    } => Line::Version(Box::new(VersionLine::new(
-                        version, *partition, *owner, names,
-                    ))),
+                    LogEntry::Version { version, partition, owner } => Line::Version(Box::new(
+                        VersionLine::new(version, *partition, *owner, names),
+                    )),
                     LogEntry::Redaction { .. } => {
                         Line::Redaction(RedactionLine::new(store.id, entry, names))
                     }

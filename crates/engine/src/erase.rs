@@ -26,16 +26,7 @@ impl Engine {
     pub async fn erase(&self, context: &Context, store: StoreId, memory: MemoryId) -> Result<u64> {
         let pass = self.manage_pass(context, store).await?;
         let version = self.seams.version_id(pass.now());
-        let receipt = self
-            .write(
-                context,
-                Mutation::Erase {
-                    pass,
-                    memory,
-                    version,
-                },
-            )
-            .await?;
+        let receipt = self.write(context, Mutation::Erase { pass, memory, version }).await?;
         expect_receipt!(receipt, Receipt::Erased { versions, .. } => versions)
     }
 }

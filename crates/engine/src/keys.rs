@@ -117,10 +117,7 @@ impl Engine {
             if session.archived_at.is_some() {
                 return Err(Invalid::new("session_id", "is archived").into());
             }
-            let attached = session
-                .attachments
-                .iter()
-                .map(|attachment| attachment.store);
+            let attached = session.attachments.iter().map(|attachment| attachment.store);
             stores = Some(match stores {
                 None => attached.collect(),
                 Some(wanted) => attached.filter(|store| wanted.contains(store)).collect(),
@@ -132,17 +129,11 @@ impl Engine {
         if let (None, Some(own)) = (&stores, &context.caller.scope.stores) {
             stores = Some(own.clone());
         }
-        if stores
-            .as_ref()
-            .is_some_and(|stores| stores.len() > limit::KEY_STORES_MAX)
-        {
+        if stores.as_ref().is_some_and(|stores| stores.len() > limit::KEY_STORES_MAX) {
             let why = format!("takes at most {}", limit::KEY_STORES_MAX);
             return Err(Invalid::new("stores", why).into());
         }
-        Ok(KeyScope {
-            power: new.power,
-            stores,
-        })
+        Ok(KeyScope { power: new.power, stores })
     }
 
     /// The workspace's keys.
@@ -164,10 +155,7 @@ impl Engine {
         let owner = self.storage.principal(declared.principal).await?;
         let owner = owner.ok_or(Error::NotFound("principal"))?;
         let now = self.seams.now();
-        let scope = KeyScope {
-            power: declared.power,
-            stores: declared.stores,
-        };
+        let scope = KeyScope { power: declared.power, stores: declared.stores };
         let pass = System::because("the operator declared it").administer(owner.workspace, now);
         let mut standing = None;
         for key in self.storage.keys(&pass).await? {
@@ -180,8 +168,7 @@ impl Engine {
             if is_same {
                 standing = Some(key);
             } else {
-                self.write_unasked(Mutation::RevokeKey(pass.clone(), key.id))
-                    .await?;
+                self.write_unasked(Mutation::RevokeKey(pass.clone(), key.id)).await?;
             }
         }
         if let Some(key) = standing {
@@ -209,10 +196,7 @@ impl Engine {
 pub(crate) fn check_name(name: &str) -> Result<()> {
     let chars = name.chars().count();
     if chars == 0 || chars > limit::NAME_CHARS_MAX || name.chars().any(char::is_control) {
-        let why = format!(
-            "takes 1 to {} characters, no control characters",
-            limit::NAME_CHARS_MAX
-        );
+        let why = format!("takes 1 to {} characters, no control characters", limit::NAME_CHARS_MAX);
         return Err(Invalid::new("name", why).into());
     }
     Ok(())

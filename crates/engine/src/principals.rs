@@ -26,9 +26,7 @@ impl Engine {
     ) -> Result<Principal> {
         self.admin_pass(context)?;
         let principal = self.new_principal(context.caller.workspace, new)?;
-        let receipt = self
-            .write(context, Mutation::CreatePrincipal(principal))
-            .await?;
+        let receipt = self.write(context, Mutation::CreatePrincipal(principal)).await?;
         expect_receipt!(receipt, Receipt::Principal(principal) => principal)
     }
 
@@ -43,11 +41,7 @@ impl Engine {
         let workspace = context.caller.workspace;
         let found = match name_or_id.parse::<PrincipalId>() {
             Ok(id) => self.storage.principal(id).await?,
-            Err(_) => {
-                self.storage
-                    .principal_by_name(workspace, name_or_id)
-                    .await?
-            }
+            Err(_) => self.storage.principal_by_name(workspace, name_or_id).await?,
         };
         found
             .filter(|principal| principal.workspace == workspace)
@@ -64,9 +58,7 @@ impl Engine {
             return Ok(found);
         }
         let principal = self.new_principal(workspace, new)?;
-        let receipt = self
-            .write_unasked(Mutation::CreatePrincipal(principal))
-            .await?;
+        let receipt = self.write_unasked(Mutation::CreatePrincipal(principal)).await?;
         expect_receipt!(receipt, Receipt::Principal(principal) => principal)
     }
 

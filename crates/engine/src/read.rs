@@ -14,10 +14,7 @@ impl Engine {
         view: View,
     ) -> Result<Memory> {
         let pass = self.read_pass(context, store).await?;
-        self.storage
-            .get(&pass, at, view)
-            .await?
-            .ok_or(Error::NotFound("memory"))
+        self.storage.get(&pass, at, view).await?.ok_or(Error::NotFound("memory"))
     }
 
     /// A page of memories and folded directories.
@@ -40,10 +37,7 @@ impl Engine {
         view: View,
     ) -> Result<Version> {
         let pass = self.read_pass(context, store).await?;
-        self.storage
-            .version(&pass, version, view)
-            .await?
-            .ok_or(Error::NotFound("memory version"))
+        self.storage.version(&pass, version, view).await?.ok_or(Error::NotFound("memory version"))
     }
 
     /// A page of versions, newest first.

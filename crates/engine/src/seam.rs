@@ -24,14 +24,9 @@ pub struct Seams {
 struct WallClock;
 
 impl Clock for WallClock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that reads the clock"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
     fn now(&self) -> Timestamp {
-        let since_1970 = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp::from_micros(i64::try_from(since_1970.as_micros()).unwrap_or(i64::MAX))
     }
 }
@@ -42,10 +37,7 @@ impl Seams {
         let dice = |buffer: &mut [u8]| {
             getrandom::fill(buffer).expect("the kernel's random source does not fail once seeded");
         };
-        Self {
-            clock: Arc::new(WallClock),
-            dice: Arc::new(dice),
-        }
+        Self { clock: Arc::new(WallClock), dice: Arc::new(dice) }
     }
 
     /// A clock and dice of the caller's choice.

@@ -117,9 +117,6 @@ mod tests {
         let secret = Secret::given("hunter2");
         assert_eq!(format!("{secret:?}"), "[secret]");
         assert_eq!(secret.hint(), "");
-        assert!(
-            !Secret::is_mistyped("hunter2"),
-            "foreign keys have no checksum to fail"
-        );
+        assert!(!Secret::is_mistyped("hunter2"), "foreign keys have no checksum to fail");
     }
 }

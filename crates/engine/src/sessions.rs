@@ -60,25 +60,17 @@ impl Engine {
             return Err(Invalid::new("agent", why).into());
         }
         if new.attachments.len() > limit::ATTACHMENTS_MAX {
-            let why = format!(
-                "cannot contain more than {} memory_store entries",
-                limit::ATTACHMENTS_MAX
-            );
+            let why =
+                format!("cannot contain more than {} memory_store entries", limit::ATTACHMENTS_MAX);
             return Err(Invalid::new("resources", why).into());
         }
         let mut attachments: Vec<Attachment> = Vec::with_capacity(new.attachments.len());
         for wanted in new.attachments {
             let attachment = self.attach(context, wanted).await?;
-            if attachments
-                .iter()
-                .any(|other| other.store == attachment.store)
-            {
+            if attachments.iter().any(|other| other.store == attachment.store) {
                 return Err(Invalid::new("resources", "attaches a memory store twice").into());
             }
-            if attachments
-                .iter()
-                .any(|other| other.mount_path == attachment.mount_path)
-            {
+            if attachments.iter().any(|other| other.mount_path == attachment.mount_path) {
                 let why = "attaches two memory stores whose names give the same directory";
                 return Err(Invalid::new("resources", why).into());
             }
@@ -99,22 +91,14 @@ impl Engine {
             updated_at: now,
             archived_at: None,
         };
-        let receipt = self
-            .write(context, Mutation::CreateSession(session))
-            .await?;
+        let receipt = self.write(context, Mutation::CreateSession(session)).await?;
         expect_receipt!(receipt, Receipt::Session(session) => *session)
     }
 
     async fn attach(&self, context: &Context, wanted: NewAttachment) -> Result<Attachment> {
-        let chars = wanted
-            .instructions
-            .as_ref()
-            .map_or(0, |text| text.chars().count());
+        let chars = wanted.instructions.as_ref().map_or(0, |text| text.chars().count());
         if chars > limit::INSTRUCTIONS_CHARS_MAX {
-            let why = format!(
-                "is {chars} characters, limit {}",
-                limit::INSTRUCTIONS_CHARS_MAX
-            );
+            let why = format!("is {chars} characters, limit {}", limit::INSTRUCTIONS_CHARS_MAX);
             return Err(Invalid::new("instructions", why).into());
         }
         let facts = self.facts(context, wanted.store).await?;
@@ -160,10 +144,7 @@ impl Engine {
             return Err(Error::Denied("a session cannot list sessions"));
         }
         let owner = (!caller.is_admin).then_some(caller.principal);
-        Ok(self
-            .storage
-            .list_sessions(caller.workspace, owner, query)
-            .await?)
+        Ok(self.storage.list_sessions(caller.workspace, owner, query).await?)
     }
 
     /// Changes title and labels.
@@ -175,14 +156,12 @@ impl Engine {
         metadata: LabelsPatch,
     ) -> Result<Session> {
         check_title(title.as_ref().and_then(Option::as_deref))?;
-        self.change_session(context, id, SessionChange::Describe { title, metadata })
-            .await
+        self.change_session(context, id, SessionChange::Describe { title, metadata }).await
     }
 
     /// Archives a session.
     pub async fn archive_session(&self, context: &Context, id: SessionId) -> Result<Session> {
-        self.change_session(context, id, SessionChange::Archive)
-            .await
+        self.change_session(context, id, SessionChange::Archive).await
     }
 
     async fn change_session(
@@ -194,12 +173,7 @@ impl Engine {
         self.require_session_owner(context, id).await?;
         let workspace = context.caller.workspace;
         let now = self.seams.now();
-        let mutation = Mutation::ChangeSession {
-            workspace,
-            session: id,
-            change,
-            now,
-        };
+        let mutation = Mutation::ChangeSession { workspace, session: id, change, now };
         let receipt = self.write(context, mutation).await?;
         expect_receipt!(receipt, Receipt::Session(session) => *session)
     }
@@ -264,19 +238,13 @@ fn note(session: &Session) -> String {
 
 /// Keeps a store's own words from closing the element they stand in.
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 fn check_title(title: Option<&str>) -> Result<()> {
     let chars = title.map_or(0, |title| title.chars().count());
     if chars > limit::SESSION_TITLE_CHARS_MAX {
-        let why = format!(
-            "is {chars} characters, limit {}",
-            limit::SESSION_TITLE_CHARS_MAX
-        );
+        let why = format!("is {chars} characters, limit {}", limit::SESSION_TITLE_CHARS_MAX);
         return Err(Invalid::new("title", why).into());
     }
     Ok(())

@@ -73,9 +73,7 @@ impl Engine {
         patch: StorePatch,
     ) -> Result<Store> {
         let pass = self.manage_pass(context, store).await?;
-        let receipt = self
-            .write(context, Mutation::DescribeStore(pass, patch))
-            .await?;
+        let receipt = self.write(context, Mutation::DescribeStore(pass, patch)).await?;
         expect_receipt!(receipt, Receipt::Store(store) => store)
     }
 
@@ -102,10 +100,7 @@ impl Engine {
     pub(crate) async fn purge_store(&self, store: StoreId) -> Result<()> {
         let pass = System::because("the store was removed").manage(store, self.seams.now());
         loop {
-            let purge = Mutation::PurgeStore {
-                pass: pass.clone(),
-                limit: PURGE_STEP,
-            };
+            let purge = Mutation::PurgeStore { pass: pass.clone(), limit: PURGE_STEP };
             match self.write_unasked(purge).await {
                 Ok(Receipt::Purged { is_done: false }) => {}
                 Ok(_) | Err(Error::NotFound(_)) => return Ok(()),

@@ -43,12 +43,7 @@ impl Engine {
         for (store, memory) in self.storage.erasable(now, SWEEP_STEP).await? {
             let pass = system.manage(store, now);
             let version = self.seams.version_id(now);
-            self.write_unasked(Mutation::Erase {
-                pass,
-                memory,
-                version,
-            })
-            .await?;
+            self.write_unasked(Mutation::Erase { pass, memory, version }).await?;
             report.erased += 1;
         }
         for store in self.storage.unpurged(SWEEP_STEP).await? {

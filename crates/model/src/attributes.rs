@@ -50,10 +50,7 @@ impl Attributes {
                 && kind.chars().count() <= limit::KIND_CHARS_MAX
                 && !kind.chars().any(|c| c.is_control() || c.is_whitespace());
             if !is_slug {
-                let why = format!(
-                    "expected 1 to {} characters, no spaces",
-                    limit::KIND_CHARS_MAX
-                );
+                let why = format!("expected 1 to {} characters, no spaces", limit::KIND_CHARS_MAX);
                 return Err(Invalid::new("kind", why));
             }
         }
@@ -70,10 +67,7 @@ impl Attributes {
                 return Err(Invalid::new("tags", "must not repeat"));
             }
         }
-        if self
-            .importance
-            .is_some_and(|importance| importance > limit::IMPORTANCE_MAX)
-        {
+        if self.importance.is_some_and(|importance| importance > limit::IMPORTANCE_MAX) {
             return Err(Invalid::new("importance", "expected 0 to 100"));
         }
         for (field, value, chars_max) in [
@@ -126,10 +120,7 @@ impl<T> From<Option<T>> for Patch<T> {
 
 /// A change of some attributes; what is not named stays.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[allow(
-    missing_docs,
-    reason = "each field patches the attribute of the same name"
-)]
+#[allow(missing_docs, reason = "each field patches the attribute of the same name")]
 pub struct AttributesPatch {
     pub kind: Patch<Option<String>>,
     pub tags: Patch<Vec<String>>,
@@ -188,10 +179,7 @@ pub(crate) fn check_chars(
 ) -> Result<(), Invalid> {
     let chars = value.chars().count();
     if chars > chars_max {
-        return Err(Invalid::new(
-            field,
-            format!("is {chars} characters, limit {chars_max}"),
-        ));
+        return Err(Invalid::new(field, format!("is {chars} characters, limit {chars_max}")));
     }
     if value.chars().any(char::is_control) {
         return Err(Invalid::new(field, "must not contain control characters"));
@@ -208,68 +196,23 @@ mod tests {
         let check = |attributes: Attributes, field: &str| {
             assert_eq!(attributes.validate().unwrap_err().field, field);
         };
-        check(
-            Attributes {
-                kind: Some("two words".into()),
-                ..Default::default()
-            },
-            "kind",
-        );
-        check(
-            Attributes {
-                tags: vec!["a".into(), "a".into()],
-                ..Default::default()
-            },
-            "tags",
-        );
-        check(
-            Attributes {
-                tags: vec![String::new()],
-                ..Default::default()
-            },
-            "tags",
-        );
-        check(
-            Attributes {
-                importance: Some(101),
-                ..Default::default()
-            },
-            "importance",
-        );
-        check(
-            Attributes {
-                summary: Some("x".repeat(281)),
-                ..Default::default()
-            },
-            "summary",
-        );
-        check(
-            Attributes {
-                metadata: Some("x".repeat(20_000)),
-                ..Default::default()
-            },
-            "metadata",
-        );
+        check(Attributes { kind: Some("two words".into()), ..Default::default() }, "kind");
+        check(Attributes { tags: vec!["a".into(), "a".into()], ..Default::default() }, "tags");
+        check(Attributes { tags: vec![String::new()], ..Default::default() }, "tags");
+        check(Attributes { importance: Some(101), ..Default::default() }, "importance");
+        check(Attributes { summary: Some("x".repeat(281)), ..Default::default() }, "summary");
+        check(Attributes { metadata: Some("x".repeat(20_000)), ..Default::default() }, "metadata");
         assert!(Attributes::default().validate().is_ok());
     }
 
     #[test]
     fn a_patch_keeps_what_it_does_not_name() {
-        let current = Attributes {
-            kind: Some("fact".into()),
-            pinned: true,
-            ..Attributes::default()
-        };
-        let patch = AttributesPatch {
-            kind: Patch::Set(None),
-            ..AttributesPatch::default()
-        };
+        let current =
+            Attributes { kind: Some("fact".into()), pinned: true, ..Attributes::default() };
+        let patch = AttributesPatch { kind: Patch::Set(None), ..AttributesPatch::default() };
         let next = patch.apply_to(&current);
         assert_eq!((next.kind, next.pinned), (None, true));
-        assert_eq!(
-            AttributesPatch::replace(current.clone()).apply_to(&next_default()),
-            current
-        );
+        assert_eq!(AttributesPatch::replace(current.clone()).apply_to(&next_default()), current);
     }
 
     fn next_default() -> Attributes {

@@ -122,9 +122,6 @@ mod tests {
 
     #[test]
     fn debug_never_shows_content() {
-        assert_eq!(
-            format!("{:?}", Content::Text("secret".into())),
-            "Text(6 bytes)"
-        );
+        assert_eq!(format!("{:?}", Content::Text("secret".into())), "Text(6 bytes)");
     }
 }

@@ -96,28 +96,19 @@ fn decide_absent(
         Expect::Present | Expect::Digest(_) | Expect::Revision(_) => return Err(Refusal::NotFound),
     }
     let (content, to, patch) = match &edit.op {
-        EditOp::Put {
-            content,
-            to,
-            attributes,
-        } => (content.clone().ok_or(Refusal::NotFound)?, to, attributes),
-        EditOp::Append {
-            text,
-            to,
-            attributes,
-            ..
-        } => (Content::Text(text.clone()), to, attributes),
+        EditOp::Put { content, to, attributes } => {
+            (content.clone().ok_or(Refusal::NotFound)?, to, attributes)
+        }
+        EditOp::Append { text, to, attributes, .. } => {
+            (Content::Text(text.clone()), to, attributes)
+        }
         EditOp::Replace { .. } | EditOp::Remove => return Err(Refusal::NotFound),
     };
     let path = to.as_ref().or(path).ok_or(Refusal::NotFound)?.clone();
     check_size(&content, policy)?;
     let attributes = patch.apply_to(&Attributes::default());
     attributes.validate().map_err(Refusal::Invalid)?;
-    Ok(Decision::Create(NextState {
-        path,
-        content: Some(content),
-        attributes,
-    }))
+    Ok(Decision::Create(NextState { path, content: Some(content), attributes }))
 }
 
 fn decide_present(
@@ -140,24 +131,14 @@ fn decide_present(
             if policy.remove == Who::Owner && !is_owner {
                 return Err(Refusal::NotOwner);
             }
-            return if expected() {
-                Ok(Decision::Remove)
-            } else {
-                Err(Refusal::ExpectFailed)
-            };
+            return if expected() { Ok(Decision::Remove) } else { Err(Refusal::ExpectFailed) };
         }
-        EditOp::Put {
-            content,
-            to,
-            attributes,
-        } => NextState {
+        EditOp::Put { content, to, attributes } => NextState {
             path: to.as_ref().unwrap_or(&memory.path).clone(),
             content: content.clone(),
             attributes: attributes.apply_to(&memory.attributes),
         },
-        EditOp::Append {
-            text, separator, ..
-        } => {
+        EditOp::Append { text, separator, .. } => {
             let old = text_of(memory)?;
             let joined = if old.is_empty() {
                 text.clone()
@@ -204,11 +185,7 @@ fn text_of(memory: &Memory) -> Result<&str, Refusal> {
 }
 
 fn replace(text: &str, old: &str, new: &str, which: Occurrence) -> Result<String, Refusal> {
-    let count = if old.is_empty() {
-        0
-    } else {
-        text.matches(old).count()
-    };
+    let count = if old.is_empty() { 0 } else { text.matches(old).count() };
     match (count, which) {
         (0, _) => Err(Refusal::TextNotFound),
         (1, _) | (_, Occurrence::First) => Ok(text.replacen(old, new, 1)),
@@ -218,14 +195,8 @@ fn replace(text: &str, old: &str, new: &str, which: Occurrence) -> Result<String
 
 fn check_size(content: &Content, policy: &StorePolicy) -> Result<(), Refusal> {
     let bytes = content.bytes().len() as u64;
-    let limit = policy
-        .content_bytes_max
-        .min(crate::limit::CONTENT_BYTES_MAX as u64);
-    if bytes > limit {
-        Err(Refusal::TooLarge { bytes, limit })
-    } else {
-        Ok(())
-    }
+    let limit = policy.content_bytes_max.min(crate::limit::CONTENT_BYTES_MAX as u64);
+    if bytes > limit { Err(Refusal::TooLarge { bytes, limit }) } else { Ok(()) }
 }
 
 #[cfg(test)]

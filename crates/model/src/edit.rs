@@ -121,12 +121,7 @@ impl Edit {
 
     /// Removes a memory.
     pub fn remove(at: At, expect: Expect) -> Self {
-        Self {
-            at,
-            expect,
-            on_same: OnSame::Skip,
-            op: EditOp::Remove,
-        }
+        Self { at, expect, on_same: OnSame::Skip, op: EditOp::Remove }
     }
 }
 
@@ -144,11 +139,7 @@ pub struct Cause {
 impl Cause {
     /// A cause without sources.
     pub fn new(request: Option<String>, reason: &str) -> Self {
-        Self {
-            request,
-            reason: reason.to_owned(),
-            derived_from: Vec::new(),
-        }
+        Self { request, reason: reason.to_owned(), derived_from: Vec::new() }
     }
 
     /// Checks the limits.

@@ -148,10 +148,8 @@ mod tests {
     #[test]
     fn text_round_trips_and_sorts_like_the_bits() {
         let samples = [0, 1, 61, 62, u128::MAX / 3, u128::MAX];
-        let texts: Vec<String> = samples
-            .iter()
-            .map(|bits| MemoryId::from_u128(*bits).to_string())
-            .collect();
+        let texts: Vec<String> =
+            samples.iter().map(|bits| MemoryId::from_u128(*bits).to_string()).collect();
         for (bits, text) in samples.iter().zip(&texts) {
             assert_eq!(text.len(), "mem_".len() + 24);
             assert_eq!(text.parse::<MemoryId>().unwrap().as_u128(), *bits);
@@ -162,20 +160,11 @@ mod tests {
     #[test]
     fn foreign_and_damaged_ids_are_refused() {
         let good = MemoryId::from_u128(7).to_string();
-        for bad in [
-            "",
-            "mem_",
-            "mem_7",
-            &good[..good.len() - 1],
-            &format!("{good}0"),
-        ] {
+        for bad in ["", "mem_", "mem_7", &good[..good.len() - 1], &format!("{good}0")] {
             assert!(bad.parse::<MemoryId>().is_err(), "{bad}");
         }
         assert!(good.parse::<StoreId>().is_err());
-        assert!(
-            "mem_01zzzzzzzzzzzzzzzzzzzzzz".parse::<MemoryId>().is_err(),
-            "over 128 bits"
-        );
+        assert!("mem_01zzzzzzzzzzzzzzzzzzzzzz".parse::<MemoryId>().is_err(), "over 128 bits");
     }
 
     #[test]

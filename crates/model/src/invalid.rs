@@ -13,10 +13,7 @@ pub struct Invalid {
 impl Invalid {
     /// Builds an error for `field`.
     pub fn new(field: &'static str, why: impl Into<String>) -> Self {
-        Self {
-            field,
-            why: why.into(),
-        }
+        Self { field, why: why.into() }
     }
 }
 

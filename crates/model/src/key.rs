@@ -22,16 +22,11 @@ pub struct KeyScope {
 
 impl KeyScope {
     /// No limits.
-    pub const FULL: Self = Self {
-        power: Power::Full,
-        stores: None,
-    };
+    pub const FULL: Self = Self { power: Power::Full, stores: None };
 
     /// Whether the scope reaches this store at all.
     pub fn reaches(&self, store: StoreId) -> bool {
-        self.stores
-            .as_ref()
-            .is_none_or(|stores| stores.contains(&store))
+        self.stores.as_ref().is_none_or(|stores| stores.contains(&store))
     }
 }
 

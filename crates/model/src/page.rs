@@ -15,20 +15,13 @@ impl<T, C> Page<T, C> {
     pub fn cut(mut items: Vec<T>, limit: usize, cursor: impl FnOnce(&T) -> C) -> Self {
         let has_more = items.len() > limit;
         items.truncate(limit);
-        let next = if has_more {
-            items.last().map(cursor)
-        } else {
-            None
-        };
+        let next = if has_more { items.last().map(cursor) } else { None };
         Self { items, next }
     }
 
     /// The same page with other items.
     pub fn map<U>(self, convert: impl FnMut(T) -> U) -> Page<U, C> {
-        Page {
-            items: self.items.into_iter().map(convert).collect(),
-            next: self.next,
-        }
+        Page { items: self.items.into_iter().map(convert).collect(), next: self.next }
     }
 }
 
@@ -39,13 +32,7 @@ mod tests {
     #[test]
     fn a_cursor_only_when_there_is_more() {
         let page = Page::cut(vec![1, 2, 3], 2, |last| *last);
-        assert_eq!(
-            page,
-            Page {
-                items: vec![1, 2],
-                next: Some(2)
-            }
-        );
+        assert_eq!(page, Page { items: vec![1, 2], next: Some(2) });
         assert_eq!(Page::cut(vec![1, 2], 2, |last| *last).next, None);
     }
 }

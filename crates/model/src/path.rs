@@ -15,11 +15,7 @@ impl MemoryPath {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let refuse = |why: String| Err(Invalid::new("path", why));
         if text.len() > limit::PATH_BYTES_MAX {
-            return refuse(format!(
-                "is {} bytes, limit {}",
-                text.len(),
-                limit::PATH_BYTES_MAX
-            ));
+            return refuse(format!("is {} bytes, limit {}", text.len(), limit::PATH_BYTES_MAX));
         }
         let Some(rest) = text.strip_prefix('/') else {
             return refuse("must start with /".into());
@@ -33,10 +29,7 @@ impl MemoryPath {
             }
         }
         if segments > limit::PATH_SEGMENTS_MAX {
-            return refuse(format!(
-                "has {segments} segments, limit {}",
-                limit::PATH_SEGMENTS_MAX
-            ));
+            return refuse(format!("has {segments} segments, limit {}", limit::PATH_SEGMENTS_MAX));
         }
         Ok(Self(text.to_owned()))
     }
@@ -48,10 +41,7 @@ impl MemoryPath {
 
     /// Every proper ancestor, shortest first: `/a/b/c` has `/a` and `/a/b`.
     pub fn ancestors(&self) -> impl Iterator<Item = &str> {
-        self.0
-            .match_indices('/')
-            .skip(1)
-            .map(|(at, _)| &self.0[..at])
+        self.0.match_indices('/').skip(1).map(|(at, _)| &self.0[..at])
     }
 
     /// The half-open range of texts that lie below this path.
@@ -84,10 +74,7 @@ impl PathPrefix {
         check_characters("path_prefix", text)?;
         if text != "/" {
             let inner = &text[1..text.len() - 1];
-            if inner
-                .split('/')
-                .any(|segment| matches!(segment, "" | "." | ".."))
-            {
+            if inner.split('/').any(|segment| matches!(segment, "" | "." | "..")) {
                 return refuse("must not contain empty, . or .. segments");
             }
         }
@@ -132,10 +119,7 @@ fn check_characters(field: &'static str, text: &str) -> Result<(), Invalid> {
         )
     };
     if text.chars().any(is_forbidden) {
-        return Err(Invalid::new(
-            field,
-            "must not contain control or format characters",
-        ));
+        return Err(Invalid::new(field, "must not contain control or format characters"));
     }
     let is_nfc = match is_nfc_quick(text.chars()) {
         IsNormalized::Yes => true,
@@ -143,10 +127,7 @@ fn check_characters(field: &'static str, text: &str) -> Result<(), Invalid> {
         IsNormalized::Maybe => unicode_normalization::is_nfc(text),
     };
     if !is_nfc {
-        return Err(Invalid::new(
-            field,
-            "must be in Unicode normalization form NFC",
-        ));
+        return Err(Invalid::new(field, "must be in Unicode normalization form NFC"));
     }
     Ok(())
 }
@@ -159,16 +140,8 @@ mod tests {
     fn good_paths() {
         let deep = "/a".repeat(20);
         let long = format!("/{}", "x".repeat(1023));
-        for path in [
-            "/a",
-            "/a/b.md",
-            "/ä/日本語",
-            "/ spaces ok ",
-            "/%2e%2e",
-            "/a\\b",
-            &deep,
-            &long,
-        ] {
+        for path in ["/a", "/a/b.md", "/ä/日本語", "/ spaces ok ", "/%2e%2e", "/a\\b", &deep, &long]
+        {
             assert_eq!(MemoryPath::parse(path).unwrap().as_str(), path);
         }
     }

@@ -127,9 +127,7 @@ impl Facts {
     /// The grant that counts: one to the principal itself goes before one to everyone.
     fn grant_for(&self, principal: PrincipalId, now: Timestamp) -> Option<&Grant> {
         let valid = |grantee| {
-            self.grants
-                .iter()
-                .find(|grant| grant.grantee == grantee && grant.is_valid_at(now))
+            self.grants.iter().find(|grant| grant.grantee == grantee && grant.is_valid_at(now))
         };
         valid(Grantee::Principal(principal)).or_else(|| valid(Grantee::Everyone))
     }
@@ -139,9 +137,7 @@ impl Facts {
         if standing >= needed {
             Ok(())
         } else {
-            Err(Denied {
-                may_know: standing > Standing::Stranger,
-            })
+            Err(Denied { may_know: standing > Standing::Stranger })
         }
     }
 }
@@ -149,11 +145,7 @@ impl Facts {
 /// Get, list, history, changes, stats.
 pub fn read(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<ReadPass, Denied> {
     facts.require(caller, now, Standing::Upto(Level::Read))?;
-    Ok(ReadPass {
-        store: facts.store.id,
-        audience: caller.audience,
-        now,
-    })
+    Ok(ReadPass { store: facts.store.id, audience: caller.audience, now })
 }
 
 /// Put, append, replace, move, remove.
@@ -174,11 +166,7 @@ pub fn write(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<WritePass
 pub fn search(caller: &Caller, stores: &[Facts], now: Timestamp) -> SearchPass {
     let may_search = |facts: &&Facts| facts.standing(caller, now) >= Standing::Upto(Level::Search);
     SearchPass {
-        stores: stores
-            .iter()
-            .filter(may_search)
-            .map(|facts| facts.store.id)
-            .collect(),
+        stores: stores.iter().filter(may_search).map(|facts| facts.store.id).collect(),
         audience: caller.audience,
         now,
     }
@@ -187,11 +175,7 @@ pub fn search(caller: &Caller, stores: &[Facts], now: Timestamp) -> SearchPass {
 /// Describe, archive, remove the store; redact, erase.
 pub fn manage(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<ManagePass, Denied> {
     facts.require(caller, now, Standing::Owner)?;
-    Ok(ManagePass {
-        store: facts.store.id,
-        now,
-        actor: caller.actor,
-    })
+    Ok(ManagePass { store: facts.store.id, now, actor: caller.actor })
 }
 
 /// Share and revoke.
@@ -202,11 +186,7 @@ pub fn share(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<SharePass
     };
     facts.require(caller, now, needed)?;
     let owns = caller.is_admin || facts.store.owner == caller.principal;
-    let own_grant = if owns {
-        None
-    } else {
-        facts.grant_for(caller.principal, now)
-    };
+    let own_grant = if owns { None } else { facts.grant_for(caller.principal, now) };
     Ok(SharePass {
         store: facts.store.id,
         now,
@@ -242,10 +222,7 @@ pub fn create(caller: &Caller) -> Result<(), Denied> {
 pub fn administer(caller: &Caller, now: Timestamp) -> Result<AdminPass, Denied> {
     let is_whole = caller.scope.power == Power::Full && caller.scope.stores.is_none();
     if caller.is_admin && is_whole && caller.session.is_none() {
-        Ok(AdminPass {
-            workspace: caller.workspace,
-            now,
-        })
+        Ok(AdminPass { workspace: caller.workspace, now })
     } else {
         Err(Denied { may_know: true })
     }
@@ -264,11 +241,7 @@ impl System {
 
     /// Reads a store.
     pub fn read(self, store: StoreId, now: Timestamp) -> ReadPass {
-        ReadPass {
-            store,
-            audience: Audience::Host,
-            now,
-        }
+        ReadPass { store, audience: Audience::Host, now }
     }
 
     /// Writes to a store on behalf of `owner`.
@@ -285,20 +258,12 @@ impl System {
 
     /// Searches stores.
     pub fn search(self, stores: Vec<StoreId>, now: Timestamp) -> SearchPass {
-        SearchPass {
-            stores,
-            audience: Audience::Host,
-            now,
-        }
+        SearchPass { stores, audience: Audience::Host, now }
     }
 
     /// Manages a store.
     pub fn manage(self, store: StoreId, now: Timestamp) -> ManagePass {
-        ManagePass {
-            store,
-            now,
-            actor: Actor::System,
-        }
+        ManagePass { store, now, actor: Actor::System }
     }
 
     /// Shares a store without limits.
@@ -315,12 +280,7 @@ impl System {
 
     /// Sees every store of a workspace.
     pub fn browse(self, workspace: WorkspaceId, now: Timestamp) -> BrowsePass {
-        BrowsePass {
-            workspace,
-            now,
-            reader: None,
-            only: None,
-        }
+        BrowsePass { workspace, now, reader: None, only: None }
     }
 
     /// Administers a workspace.

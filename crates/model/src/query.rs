@@ -35,21 +35,11 @@ impl Filter {
     /// Whether a memory's attributes and partition match.
     pub fn matches(&self, memory: &crate::Memory) -> bool {
         let attributes = &memory.attributes;
-        self.kind
-            .as_ref()
-            .is_none_or(|kind| attributes.kind.as_ref() == Some(kind))
-            && self
-                .source
-                .as_ref()
-                .is_none_or(|source| attributes.source.as_ref() == Some(source))
-            && self
-                .scope
-                .as_ref()
-                .is_none_or(|scope| attributes.scope.as_ref() == Some(scope))
+        self.kind.as_ref().is_none_or(|kind| attributes.kind.as_ref() == Some(kind))
+            && self.source.as_ref().is_none_or(|source| attributes.source.as_ref() == Some(source))
+            && self.scope.as_ref().is_none_or(|scope| attributes.scope.as_ref() == Some(scope))
             && self.tags.iter().all(|tag| attributes.tags.contains(tag))
-            && self
-                .partition
-                .is_none_or(|partition| memory.partition == partition)
+            && self.partition.is_none_or(|partition| memory.partition == partition)
     }
 }
 

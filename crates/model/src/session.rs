@@ -42,11 +42,7 @@ impl Attachment {
                 slug.push('-');
             }
         }
-        if slug.is_empty() || slug == "-" {
-            store.to_string()
-        } else {
-            slug
-        }
+        if slug.is_empty() || slug == "-" { store.to_string() } else { slug }
     }
 }
 

@@ -103,10 +103,7 @@ impl Store {
         let chars = self.description.chars().count();
         if chars > limit::DESCRIPTION_CHARS_MAX {
             let max = limit::DESCRIPTION_CHARS_MAX;
-            return Err(Invalid::new(
-                "description",
-                format!("is {chars} characters, limit {max}"),
-            ));
+            return Err(Invalid::new("description", format!("is {chars} characters, limit {max}")));
         }
         validate_labels(&self.metadata)
     }
@@ -116,24 +113,14 @@ impl Store {
 pub fn validate_labels(labels: &BTreeMap<String, String>) -> Result<(), Invalid> {
     let refuse = |why: String| Err(Invalid::new("metadata", why));
     if labels.len() > limit::METADATA_PAIRS_MAX {
-        return refuse(format!(
-            "has {} pairs, limit {}",
-            labels.len(),
-            limit::METADATA_PAIRS_MAX
-        ));
+        return refuse(format!("has {} pairs, limit {}", labels.len(), limit::METADATA_PAIRS_MAX));
     }
     for (key, value) in labels {
         if key.is_empty() || key.chars().count() > limit::METADATA_KEY_CHARS_MAX {
-            return refuse(format!(
-                "keys take 1 to {} characters",
-                limit::METADATA_KEY_CHARS_MAX
-            ));
+            return refuse(format!("keys take 1 to {} characters", limit::METADATA_KEY_CHARS_MAX));
         }
         if value.chars().count() > limit::METADATA_VALUE_CHARS_MAX {
-            return refuse(format!(
-                "values take {} characters",
-                limit::METADATA_VALUE_CHARS_MAX
-            ));
+            return refuse(format!("values take {} characters", limit::METADATA_VALUE_CHARS_MAX));
         }
     }
     Ok(())
@@ -184,9 +171,7 @@ mod tests {
     use super::*;
 
     fn labels(count: usize) -> BTreeMap<String, String> {
-        (0..count)
-            .map(|n| (format!("k{n}"), "v".to_owned()))
-            .collect()
+        (0..count).map(|n| (format!("k{n}"), "v".to_owned())).collect()
     }
 
     #[test]

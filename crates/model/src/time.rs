@@ -42,9 +42,7 @@ impl Timestamp {
         let moment: Result<jiff::Timestamp, _> = text.parse();
         let moment = moment.or_else(|_| {
             let civil: jiff::civil::DateTime = text.parse()?;
-            civil
-                .to_zoned(jiff::tz::TimeZone::UTC)
-                .map(|zoned| zoned.timestamp())
+            civil.to_zoned(jiff::tz::TimeZone::UTC).map(|zoned| zoned.timestamp())
         });
         moment
             .map(|moment| Self(moment.as_microsecond()))
@@ -76,10 +74,7 @@ mod tests {
     fn rfc3339_round_trips_with_microseconds() {
         let moment = Timestamp::parse("2026-11-15T21:35:31.000042Z").unwrap();
         assert_eq!(moment.to_string(), "2026-11-15T21:35:31.000042Z");
-        assert_eq!(
-            Timestamp::from_micros(0).to_string(),
-            "1970-01-01T00:00:00.000000Z"
-        );
+        assert_eq!(Timestamp::from_micros(0).to_string(), "1970-01-01T00:00:00.000000Z");
     }
 
     #[test]
@@ -93,13 +88,7 @@ mod tests {
     #[test]
     fn stamps_grow_even_when_the_clock_goes_back() {
         let last = Timestamp::from_micros(100);
-        assert_eq!(
-            Timestamp::after(Some(last), Timestamp::from_micros(50)).as_micros(),
-            101
-        );
-        assert_eq!(
-            Timestamp::after(Some(last), Timestamp::from_micros(500)).as_micros(),
-            500
-        );
+        assert_eq!(Timestamp::after(Some(last), Timestamp::from_micros(50)).as_micros(), 101);
+        assert_eq!(Timestamp::after(Some(last), Timestamp::from_micros(500)).as_micros(), 500);
     }
 }

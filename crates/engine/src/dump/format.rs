@@ -45,11 +45,7 @@ impl From<&Principal> for PrincipalLine {
             PrincipalKind::Agent => "agent",
             PrincipalKind::Service => "service",
         };
-        Self {
-            name: principal.name.clone(),
-            kind: kind.into(),
-            is_admin: principal.is_admin,
-        }
+        Self { name: principal.name.clone(), kind: kind.into(), is_admin: principal.is_admin }
     }
 }
 
@@ -63,11 +59,7 @@ impl TryFrom<PrincipalLine> for NewPrincipal {
             "service" => PrincipalKind::Service,
             _ => return Err(Invalid::new("line", "has an unknown kind of principal")),
         };
-        Ok(Self {
-            kind,
-            name: line.name,
-            is_admin: line.is_admin,
-        })
+        Ok(Self { kind, name: line.name, is_admin: line.is_admin })
     }
 }
 
@@ -273,12 +265,7 @@ impl VersionLine {
             created_at: version.created_at.to_string(),
             request: version.cause.request.clone(),
             reason: version.cause.reason.clone(),
-            derived_from: version
-                .cause
-                .derived_from
-                .iter()
-                .map(|id| id.to_string())
-                .collect(),
+            derived_from: version.cause.derived_from.iter().map(|id| id.to_string()).collect(),
             redacted_at: version.redaction.map(|redaction| redaction.at.to_string()),
             redacted_by: version.redaction.map(|redaction| names.actor(redaction.by)),
         }
@@ -289,25 +276,19 @@ impl VersionLine {
             (Some(text), None) => Some(Content::Text(text)),
             (None, Some(sealed)) => {
                 let bytes = BASE64.decode(sealed);
-                Some(Content::Sealed(
-                    bytes.map_err(|_| Invalid::new("line", "is not base64"))?,
-                ))
+                Some(Content::Sealed(bytes.map_err(|_| Invalid::new("line", "is not base64"))?))
             }
             (None, None) => None,
             (Some(_), Some(_)) => return Err(Invalid::new("line", "has two contents")),
         };
         let digest: Option<Digest> = self.sha256.as_deref().map(parse).transpose()?;
         if content.as_ref().map(Content::digest) != digest {
-            return Err(Invalid::new(
-                "line",
-                "has content that does not match its sha256",
-            ));
+            return Err(Invalid::new("line", "has content that does not match its sha256"));
         }
         let redaction = match (&self.redacted_at, &self.redacted_by) {
-            (Some(at), Some(by)) => Some(Redaction {
-                at: Timestamp::parse(at)?,
-                by: names.parse_actor(by)?,
-            }),
+            (Some(at), Some(by)) => {
+                Some(Redaction { at: Timestamp::parse(at)?, by: names.parse_actor(by)? })
+            }
             (None, None) => None,
             _ => return Err(Invalid::new("line", "is half redacted")),
         };
@@ -341,17 +322,9 @@ impl VersionLine {
             redaction,
         };
         version.cause.validate()?;
-        let partition = self
-            .partition
-            .as_deref()
-            .map(|name| names.id(name))
-            .transpose()?;
+        let partition = self.partition.as_deref().map(|name| names.id(name)).transpose()?;
         let owner = names.id(&self.owner)?;
-        let entry = LogEntry::Version {
-            version: Box::new(version),
-            partition,
-            owner,
-        };
+        let entry = LogEntry::Version { version: Box::new(version), partition, owner };
         Ok(ImportItem::Entry(store, entry))
     }
 }
@@ -445,15 +418,7 @@ pub(super) struct RedactionLine {
 
 impl RedactionLine {
     pub(super) fn new(store: StoreId, entry: &LogEntry, names: &Names) -> Self {
-        let LogEntry::Redaction {
-            seq,
-            memory,
-            version,
-            actor,
-            at,
-            reason,
-        } = entry
-        else {
+        let LogEntry::Redaction { seq, memory, version, actor, at, reason } = entry else {
             unreachable!("called for redactions only")
         };
         Self {

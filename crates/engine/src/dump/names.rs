@@ -11,10 +11,7 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn new(principals: &[Principal]) -> Self {
-        let mut names = Self {
-            by_id: HashMap::new(),
-            by_name: HashMap::new(),
-        };
+        let mut names = Self { by_id: HashMap::new(), by_name: HashMap::new() };
         for principal in principals {
             names.add(principal);
         }
@@ -28,10 +25,7 @@ impl Names {
 
     /// A name, or the id itself for a principal of elsewhere.
     pub(super) fn name(&self, id: PrincipalId) -> String {
-        self.by_id
-            .get(&id)
-            .cloned()
-            .unwrap_or_else(|| id.to_string())
+        self.by_id.get(&id).cloned().unwrap_or_else(|| id.to_string())
     }
 
     pub(super) fn id(&self, name: &str) -> Result<PrincipalId, Invalid> {

@@ -24,23 +24,11 @@ async fn furnished() -> Stage {
     let store = stage.store("first").await.id;
     let agent = stage.somebody("agent").await;
     let grantee = Grantee::Principal(agent.caller.principal);
-    let grant = NewGrant {
-        grantee,
-        level: Level::ReadWrite,
-        expires_at: None,
-    };
-    stage
-        .engine
-        .share(&stage.admin, store, grant)
-        .await
-        .unwrap();
+    let grant = NewGrant { grantee, level: Level::ReadWrite, expires_at: None };
+    stage.engine.share(&stage.admin, store, grant).await.unwrap();
     let kept = stage.put(store, "/kept", "one").await;
     stage.put(store, "/kept", "two").await;
-    stage
-        .engine
-        .redact(&stage.admin, store, kept.memory.head)
-        .await
-        .unwrap();
+    stage.engine.redact(&stage.admin, store, kept.memory.head).await.unwrap();
     let edit = Edit {
         op: EditOp::Put {
             content: Some(Content::Sealed(vec![0, 255, 7])),
@@ -54,31 +42,15 @@ async fn furnished() -> Stage {
         },
         ..Edit::put_text(MemoryPath::parse("/sealed").unwrap(), "")
     };
-    stage
-        .engine
-        .commit_one(&agent, store, edit, "api")
-        .await
-        .unwrap();
+    stage.engine.commit_one(&agent, store, edit, "api").await.unwrap();
     let gone = stage.put(store, "/gone", "x").await;
     let remove = Edit::remove(At::Id(gone.memory.id), Expect::Anything);
-    stage
-        .engine
-        .commit_one(&stage.admin, store, remove, "api")
-        .await
-        .unwrap();
+    stage.engine.commit_one(&stage.admin, store, remove, "api").await.unwrap();
     let erased = stage.put(store, "/erased", "y").await;
-    stage
-        .engine
-        .erase(&stage.admin, store, erased.memory.id)
-        .await
-        .unwrap();
+    stage.engine.erase(&stage.admin, store, erased.memory.id).await.unwrap();
     let second = stage.store("second").await.id;
     stage.put(second, "/a/b", "text").await;
-    stage
-        .engine
-        .archive_store(&stage.admin, second)
-        .await
-        .unwrap();
+    stage.engine.archive_store(&stage.admin, second).await.unwrap();
     stage
 }
 
@@ -89,18 +61,10 @@ async fn an_import_exports_the_same_bytes() {
     assert!(lines.len() > 12 && lines.iter().all(|line| line.ends_with('\n')));
     let target = Stage::new().await;
     for chunk in lines.chunks(5) {
-        target
-            .engine
-            .import_lines(&target.admin, chunk.to_vec())
-            .await
-            .unwrap();
+        target.engine.import_lines(&target.admin, chunk.to_vec()).await.unwrap();
     }
     assert_eq!(export(&target.engine, &target.admin).await, lines);
-    let again = target
-        .engine
-        .import_lines(&target.admin, lines)
-        .await
-        .unwrap();
+    let again = target.engine.import_lines(&target.admin, lines).await.unwrap();
     assert_eq!(again, 0, "a second import adds nothing");
 }
 
@@ -111,20 +75,11 @@ async fn damaged_lines_are_refused() {
     let target = Stage::new().await;
     let refuse = |line: String| {
         let target = &target;
-        async move {
-            target
-                .engine
-                .import_lines(&target.admin, vec![line])
-                .await
-                .unwrap_err()
-        }
+        async move { target.engine.import_lines(&target.admin, vec![line]).await.unwrap_err() }
     };
     refuse("{\"type\":\"loci_export\",\"format\":99}".into()).await;
     refuse("not json".into()).await;
-    let version = lines
-        .iter()
-        .find(|line| line.contains("\"text\":\"two\""))
-        .unwrap();
+    let version = lines.iter().find(|line| line.contains("\"text\":\"two\"")).unwrap();
     let error = refuse(version.replace("\"text\":\"two\"", "\"text\":\"six\"")).await;
     assert!(error.to_string().contains("sha256"), "{error}");
 }

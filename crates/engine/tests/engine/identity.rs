@@ -7,32 +7,16 @@ use loci_model::{Actor, At, Level, Power, View};
 #[tokio::test]
 async fn the_first_start_shows_a_key_once_and_it_opens_everything() {
     let stage = Stage::new().await;
-    let secret = stage
-        .start
-        .admin_key
-        .as_ref()
-        .expect("a first start makes a key");
+    let secret = stage.start.admin_key.as_ref().expect("a first start makes a key");
     let caller = stage.engine.authenticate(secret.reveal()).await.unwrap();
     assert!(caller.is_admin);
-    assert!(
-        stage
-            .engine
-            .bootstrap(None)
-            .await
-            .unwrap()
-            .admin_key
-            .is_none(),
-        "only once"
-    );
+    assert!(stage.engine.bootstrap(None).await.unwrap().admin_key.is_none(), "only once");
 }
 
 #[tokio::test]
 async fn the_operators_own_key_replaces_the_one_before() {
     let stage = Stage::new().await;
-    let (first, second) = (
-        Secret::given("first-secret"),
-        Secret::given("second-secret"),
-    );
+    let (first, second) = (Secret::given("first-secret"), Secret::given("second-secret"));
     stage.engine.bootstrap(Some(&first)).await.unwrap();
     assert!(stage.engine.authenticate("first-secret").await.is_ok());
     stage.engine.bootstrap(Some(&second)).await.unwrap();
@@ -47,20 +31,13 @@ async fn wrong_expired_and_revoked_keys_open_nothing() {
     assert!(refused(stage.engine.authenticate("nonsense").await));
 
     let until = stage.engine.seams().now().plus_secs(60);
-    let brief = NewKey {
-        expires_at: Some(until),
-        ..full_key("brief")
-    };
+    let brief = NewKey { expires_at: Some(until), ..full_key("brief") };
     let (_, secret) = stage.engine.create_key(&stage.admin, brief).await.unwrap();
     assert!(stage.engine.authenticate(secret.reveal()).await.is_ok());
     stage.pass_secs(60);
     assert!(refused(stage.engine.authenticate(secret.reveal()).await));
 
-    let (key, secret) = stage
-        .engine
-        .create_key(&stage.admin, full_key("gone"))
-        .await
-        .unwrap();
+    let (key, secret) = stage.engine.create_key(&stage.admin, full_key("gone")).await.unwrap();
     stage.engine.revoke_key(&stage.admin, key.id).await.unwrap();
     assert!(refused(stage.engine.authenticate(secret.reveal()).await));
 }
@@ -78,46 +55,24 @@ async fn a_key_only_shrinks_its_principal() {
     let reader = stage.enter(&secret).await;
     assert_eq!(reader.caller.actor, Actor::Key(key.id));
     assert!(stage.engine.store(&reader, open.id).await.is_ok());
-    assert!(matches!(
-        stage.engine.store(&reader, shut.id).await,
-        Err(Error::NotFound(_))
-    ));
-    let new = NewStore {
-        name: "another".into(),
-        ..NewStore::default()
-    };
-    assert!(matches!(
-        stage.engine.create_store(&reader, new).await,
-        Err(Error::Denied(_))
-    ));
+    assert!(matches!(stage.engine.store(&reader, shut.id).await, Err(Error::NotFound(_))));
+    let new = NewStore { name: "another".into(), ..NewStore::default() };
+    assert!(matches!(stage.engine.create_store(&reader, new).await, Err(Error::Denied(_))));
     assert!(matches!(
         stage.engine.create_key(&reader, full_key("wider")).await,
         Err(Error::Denied(_))
     ));
-    assert!(matches!(
-        stage.engine.keys(&reader).await,
-        Err(Error::Denied(_))
-    ));
+    assert!(matches!(stage.engine.keys(&reader).await, Err(Error::Denied(_))));
 }
 
 #[tokio::test]
 async fn only_administrators_make_keys_for_others() {
     let stage = Stage::new().await;
     let agent = stage.somebody("agent").await;
-    let own = stage
-        .engine
-        .create_key(&agent, full_key("own"))
-        .await
-        .unwrap();
+    let own = stage.engine.create_key(&agent, full_key("own")).await.unwrap();
     assert_eq!(own.0.principal, agent.caller.principal);
-    let foreign = NewKey {
-        principal: Some(stage.start.administrator.id),
-        ..full_key("foreign")
-    };
-    assert!(matches!(
-        stage.engine.create_key(&agent, foreign).await,
-        Err(Error::Denied(_))
-    ));
+    let foreign = NewKey { principal: Some(stage.start.administrator.id), ..full_key("foreign") };
+    assert!(matches!(stage.engine.create_key(&agent, foreign).await, Err(Error::Denied(_))));
 }
 
 #[tokio::test]
@@ -128,15 +83,7 @@ async fn a_stranger_cannot_tell_a_hidden_store_from_a_missing_one() {
     let stranger = stage.somebody("stranger").await;
     let missing = loci_model::StoreId::from_u128(42);
     let at = At::Id(written.memory.id);
-    let hidden = stage
-        .engine
-        .get(&stranger, store.id, &at, View::Full)
-        .await
-        .unwrap_err();
-    let absent = stage
-        .engine
-        .get(&stranger, missing, &at, View::Full)
-        .await
-        .unwrap_err();
+    let hidden = stage.engine.get(&stranger, store.id, &at, View::Full).await.unwrap_err();
+    let absent = stage.engine.get(&stranger, missing, &at, View::Full).await.unwrap_err();
     assert_eq!(hidden.to_string(), absent.to_string());
 }

@@ -45,45 +45,18 @@ async fn what_has_expired_is_gone_at_once_and_recorded_by_the_sweeper() {
     let stage = Stage::new().await;
     let store = stage.store("s").await.id;
     let until = stage.engine.seams().now().plus_secs(10);
-    let written = stage
-        .engine
-        .commit_one(&stage.admin, store, expiring("/a", until), "api")
-        .await
-        .unwrap();
+    let written =
+        stage.engine.commit_one(&stage.admin, store, expiring("/a", until), "api").await.unwrap();
     let at = At::Id(written.memory.id);
-    assert!(
-        stage
-            .engine
-            .get(&stage.admin, store, &at, View::Basic)
-            .await
-            .is_ok()
-    );
+    assert!(stage.engine.get(&stage.admin, store, &at, View::Basic).await.is_ok());
     stage.pass_secs(10);
-    assert!(
-        stage
-            .engine
-            .get(&stage.admin, store, &at, View::Basic)
-            .await
-            .is_err()
-    );
+    assert!(stage.engine.get(&stage.admin, store, &at, View::Basic).await.is_err());
     let report = stage.engine.sweep().await.unwrap();
     assert_eq!(report.expired, 1);
-    let versions = stage
-        .engine
-        .versions(&stage.admin, store, &history())
-        .await
-        .unwrap()
-        .items;
+    let versions = stage.engine.versions(&stage.admin, store, &history()).await.unwrap().items;
     assert_eq!(versions[0].operation, Operation::Deleted);
-    assert_eq!(
-        (versions[0].actor, versions[0].cause.reason.as_str()),
-        (Actor::System, "expired")
-    );
-    assert_eq!(
-        stage.engine.sweep().await.unwrap().expired,
-        0,
-        "nothing left to do"
-    );
+    assert_eq!((versions[0].actor, versions[0].cause.reason.as_str()), (Actor::System, "expired"));
+    assert_eq!(stage.engine.sweep().await.unwrap().expired, 0, "nothing left to do");
 }
 
 #[tokio::test]
@@ -91,11 +64,8 @@ async fn a_write_over_an_expired_memory_makes_a_new_one() {
     let stage = Stage::new().await;
     let store = stage.store("s").await.id;
     let until = stage.engine.seams().now().plus_secs(10);
-    let old = stage
-        .engine
-        .commit_one(&stage.admin, store, expiring("/a", until), "api")
-        .await
-        .unwrap();
+    let old =
+        stage.engine.commit_one(&stage.admin, store, expiring("/a", until), "api").await.unwrap();
     stage.pass_secs(10);
     let new = stage.put(store, "/a", "fresh").await;
     assert!(new.is_created());
@@ -115,42 +85,18 @@ async fn a_write_over_an_expired_memory_makes_a_new_one() {
 #[tokio::test]
 async fn history_is_erased_when_the_store_says_so() {
     let stage = Stage::new().await;
-    let policy = StorePolicy {
-        on_remove: OnRemove::EraseAfter { secs: 100 },
-        ..StorePolicy::default()
-    };
-    let new = NewStore {
-        name: "forgetful".into(),
-        policy,
-        ..NewStore::default()
-    };
-    let store = stage
-        .engine
-        .create_store(&stage.admin, new)
-        .await
-        .unwrap()
-        .id;
+    let policy =
+        StorePolicy { on_remove: OnRemove::EraseAfter { secs: 100 }, ..StorePolicy::default() };
+    let new = NewStore { name: "forgetful".into(), policy, ..NewStore::default() };
+    let store = stage.engine.create_store(&stage.admin, new).await.unwrap().id;
     let written = stage.put(store, "/a", "x").await;
     let remove = Edit::remove(At::Id(written.memory.id), Expect::Anything);
-    stage
-        .engine
-        .commit_one(&stage.admin, store, remove, "api")
-        .await
-        .unwrap();
+    stage.engine.commit_one(&stage.admin, store, remove, "api").await.unwrap();
     assert_eq!(stage.engine.sweep().await.unwrap().erased, 0);
     stage.pass_secs(101);
     assert_eq!(stage.engine.sweep().await.unwrap().erased, 1);
-    let versions = stage
-        .engine
-        .versions(&stage.admin, store, &history())
-        .await
-        .unwrap()
-        .items;
-    assert!(
-        versions
-            .iter()
-            .all(|version| version.redaction.is_some() && version.path.is_none())
-    );
+    let versions = stage.engine.versions(&stage.admin, store, &history()).await.unwrap().items;
+    assert!(versions.iter().all(|version| version.redaction.is_some() && version.path.is_none()));
 }
 
 #[tokio::test]
@@ -158,30 +104,11 @@ async fn a_repeated_request_has_one_effect() {
     let stage = Stage::new().await;
     let store = stage.store("s").await.id;
     let context = idempotent(&stage.admin, "once", 1);
-    let edit = Edit {
-        expect: Expect::Absent,
-        ..Edit::put_text(path("/a"), "x")
-    };
-    let first = stage
-        .engine
-        .commit_one(&context, store, edit.clone(), "api")
-        .await
-        .unwrap();
-    let again = stage
-        .engine
-        .commit_one(&context, store, edit.clone(), "api")
-        .await
-        .unwrap();
+    let edit = Edit { expect: Expect::Absent, ..Edit::put_text(path("/a"), "x") };
+    let first = stage.engine.commit_one(&context, store, edit.clone(), "api").await.unwrap();
+    let again = stage.engine.commit_one(&context, store, edit.clone(), "api").await.unwrap();
     assert_eq!(first, again);
-    assert_eq!(
-        stage
-            .engine
-            .stats(&stage.admin, store)
-            .await
-            .unwrap()
-            .versions,
-        1
-    );
+    assert_eq!(stage.engine.stats(&stage.admin, store).await.unwrap().versions, 1);
     let other = idempotent(&stage.admin, "once", 2);
     let reused = stage.engine.commit_one(&other, store, edit, "api").await;
     assert!(matches!(reused, Err(Error::KeyReused)));
@@ -193,14 +120,8 @@ async fn a_repeated_removal_of_a_store_answers_the_same() {
     let store = stage.store("s").await.id;
     stage.put(store, "/a", "x").await;
     let context = idempotent(&stage.admin, "remove", 1);
-    assert_eq!(
-        stage.engine.remove_store(&context, store).await.unwrap(),
-        store
-    );
-    assert_eq!(
-        stage.engine.remove_store(&context, store).await.unwrap(),
-        store
-    );
+    assert_eq!(stage.engine.remove_store(&context, store).await.unwrap(), store);
+    assert_eq!(stage.engine.remove_store(&context, store).await.unwrap(), store);
     let plain = stage.engine.remove_store(&stage.admin, store).await;
     assert!(matches!(plain, Err(Error::NotFound(_))));
 }
@@ -215,31 +136,10 @@ async fn batches_are_bounded_and_atomic() {
         let refused = stage.engine.commit(&stage.admin, store, edits, "api").await;
         assert!(matches!(refused, Err(Error::Invalid(_))), "{count}");
     }
-    let failing = vec![
-        put(1),
-        Edit {
-            expect: Expect::Present,
-            on_same: OnSame::Skip,
-            ..put(2)
-        },
-    ];
-    assert!(
-        stage
-            .engine
-            .commit(&stage.admin, store, failing, "api")
-            .await
-            .is_err()
-    );
+    let failing = vec![put(1), Edit { expect: Expect::Present, on_same: OnSame::Skip, ..put(2) }];
+    assert!(stage.engine.commit(&stage.admin, store, failing, "api").await.is_err());
     let query = ListQuery::everything(View::Basic, 10);
-    assert!(
-        stage
-            .engine
-            .list(&stage.admin, store, &query)
-            .await
-            .unwrap()
-            .items
-            .is_empty()
-    );
+    assert!(stage.engine.list(&stage.admin, store, &query).await.unwrap().items.is_empty());
 }
 
 #[tokio::test]
@@ -247,14 +147,8 @@ async fn unknown_versions_and_heads_are_not_redacted() {
     let stage = Stage::new().await;
     let store = stage.store("s").await.id;
     let written = stage.put(store, "/a", "x").await;
-    let head = stage
-        .engine
-        .redact(&stage.admin, store, written.memory.head)
-        .await;
+    let head = stage.engine.redact(&stage.admin, store, written.memory.head).await;
     assert!(matches!(head, Err(Error::IsHead)));
-    let unknown = stage
-        .engine
-        .redact(&stage.admin, store, VersionId::from_u128(5))
-        .await;
+    let unknown = stage.engine.redact(&stage.admin, store, VersionId::from_u128(5)).await;
     assert!(matches!(unknown, Err(Error::NotFound(_))));
 }

@@ -6,11 +6,7 @@ use loci_model::query::{Direction, StoreQuery};
 use loci_model::{Edit, Grantee, Level, MemoryPath};
 
 fn to(context: &loci_engine::Context, level: Level) -> NewGrant {
-    NewGrant {
-        grantee: Grantee::Principal(context.caller.principal),
-        level,
-        expires_at: None,
-    }
+    NewGrant { grantee: Grantee::Principal(context.caller.principal), level, expires_at: None }
 }
 
 fn all_stores() -> StoreQuery {
@@ -30,46 +26,15 @@ async fn a_grant_opens_and_revoking_closes_at_once() {
     let store = stage.store("shared").await.id;
     let agent = stage.somebody("agent").await;
     assert!(stage.engine.store(&agent, store).await.is_err());
-    let grant = stage
-        .engine
-        .share(&stage.admin, store, to(&agent, Level::Read))
-        .await
-        .unwrap();
+    let grant = stage.engine.share(&stage.admin, store, to(&agent, Level::Read)).await.unwrap();
     assert!(stage.engine.store(&agent, store).await.is_ok());
-    assert_eq!(
-        stage
-            .engine
-            .list_stores(&agent, &all_stores())
-            .await
-            .unwrap()
-            .items
-            .len(),
-        1
-    );
+    assert_eq!(stage.engine.list_stores(&agent, &all_stores()).await.unwrap().items.len(), 1);
     let edit = Edit::put_text(MemoryPath::parse("/a").unwrap(), "x");
     let written = stage.engine.commit_one(&agent, store, edit, "api").await;
-    assert!(
-        matches!(written, Err(Error::Denied(_))),
-        "read is not write"
-    );
-    stage
-        .engine
-        .revoke(&stage.admin, store, grant.id)
-        .await
-        .unwrap();
-    assert!(matches!(
-        stage.engine.store(&agent, store).await,
-        Err(Error::NotFound(_))
-    ));
-    assert!(
-        stage
-            .engine
-            .list_stores(&agent, &all_stores())
-            .await
-            .unwrap()
-            .items
-            .is_empty()
-    );
+    assert!(matches!(written, Err(Error::Denied(_))), "read is not write");
+    stage.engine.revoke(&stage.admin, store, grant.id).await.unwrap();
+    assert!(matches!(stage.engine.store(&agent, store).await, Err(Error::NotFound(_))));
+    assert!(stage.engine.list_stores(&agent, &all_stores()).await.unwrap().items.is_empty());
 }
 
 #[tokio::test]
@@ -78,15 +43,8 @@ async fn expired_grants_open_nothing() {
     let store = stage.store("shared").await.id;
     let agent = stage.somebody("agent").await;
     let until = stage.engine.seams().now().plus_secs(5);
-    let grant = NewGrant {
-        expires_at: Some(until),
-        ..to(&agent, Level::Read)
-    };
-    stage
-        .engine
-        .share(&stage.admin, store, grant)
-        .await
-        .unwrap();
+    let grant = NewGrant { expires_at: Some(until), ..to(&agent, Level::Read) };
+    stage.engine.share(&stage.admin, store, grant).await.unwrap();
     assert!(stage.engine.store(&agent, store).await.is_ok());
     stage.pass_secs(5);
     assert!(stage.engine.store(&agent, store).await.is_err());
@@ -96,53 +54,21 @@ async fn expired_grants_open_nothing() {
 async fn sharing_on_never_gives_more_and_falls_with_its_giver() {
     let stage = Stage::new().await;
     let store = stage.store("shared").await.id;
-    let (writer, friend) = (
-        stage.somebody("writer").await,
-        stage.somebody("friend").await,
-    );
+    let (writer, friend) = (stage.somebody("writer").await, stage.somebody("friend").await);
     let until = stage.engine.seams().now().plus_secs(100);
-    let grant = NewGrant {
-        expires_at: Some(until),
-        ..to(&writer, Level::ReadWrite)
-    };
-    let grant = stage
-        .engine
-        .share(&stage.admin, store, grant)
-        .await
-        .unwrap();
+    let grant = NewGrant { expires_at: Some(until), ..to(&writer, Level::ReadWrite) };
+    let grant = stage.engine.share(&stage.admin, store, grant).await.unwrap();
 
-    let longer = stage
-        .engine
-        .share(&writer, store, to(&friend, Level::Read))
-        .await;
-    assert!(
-        matches!(longer, Err(Error::Denied(_))),
-        "no end is longer than an end"
-    );
-    let within = NewGrant {
-        expires_at: Some(until),
-        ..to(&friend, Level::Read)
-    };
+    let longer = stage.engine.share(&writer, store, to(&friend, Level::Read)).await;
+    assert!(matches!(longer, Err(Error::Denied(_))), "no end is longer than an end");
+    let within = NewGrant { expires_at: Some(until), ..to(&friend, Level::Read) };
     stage.engine.share(&writer, store, within).await.unwrap();
     assert!(stage.engine.store(&friend, store).await.is_ok());
 
-    let further = stage
-        .engine
-        .share(&friend, store, to(&writer, Level::Read))
-        .await;
-    assert!(
-        matches!(further, Err(Error::Denied(_))),
-        "a reader cannot share"
-    );
-    stage
-        .engine
-        .revoke(&stage.admin, store, grant.id)
-        .await
-        .unwrap();
-    assert!(
-        stage.engine.store(&friend, store).await.is_err(),
-        "what was given on falls too"
-    );
+    let further = stage.engine.share(&friend, store, to(&writer, Level::Read)).await;
+    assert!(matches!(further, Err(Error::Denied(_))), "a reader cannot share");
+    stage.engine.revoke(&stage.admin, store, grant.id).await.unwrap();
+    assert!(stage.engine.store(&friend, store).await.is_err(), "what was given on falls too");
 }
 
 #[tokio::test]
@@ -150,23 +76,11 @@ async fn everyone_means_the_workspace() {
     let stage = Stage::new().await;
     let store = stage.store("public").await.id;
     let agent = stage.somebody("agent").await;
-    let everyone = NewGrant {
-        grantee: Grantee::Everyone,
-        level: Level::Read,
-        expires_at: None,
-    };
-    stage
-        .engine
-        .share(&stage.admin, store, everyone)
-        .await
-        .unwrap();
+    let everyone = NewGrant { grantee: Grantee::Everyone, level: Level::Read, expires_at: None };
+    stage.engine.share(&stage.admin, store, everyone).await.unwrap();
     assert!(stage.engine.store(&agent, store).await.is_ok());
     let unknown = Grantee::Principal(loci_model::PrincipalId::from_u128(77));
-    let grant = NewGrant {
-        grantee: unknown,
-        level: Level::Read,
-        expires_at: None,
-    };
+    let grant = NewGrant { grantee: unknown, level: Level::Read, expires_at: None };
     assert!(matches!(
         stage.engine.share(&stage.admin, store, grant).await,
         Err(Error::NotFound("principal"))

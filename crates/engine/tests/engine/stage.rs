@@ -35,9 +35,7 @@ impl Stage {
         let dice = move |buffer: &mut [u8]| {
             let mut state = counter.fetch_add(1, Ordering::SeqCst);
             for byte in buffer {
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 *byte = (state >> 56) as u8;
             }
         };
@@ -46,17 +44,8 @@ impl Stage {
         let start = engine.bootstrap(None).await.unwrap();
         let caller = engine.local_operator(&start);
         let request = engine.seams().request_id(clock.now());
-        let admin = Context {
-            caller,
-            request,
-            idempotency: None,
-        };
-        Self {
-            engine,
-            clock,
-            start,
-            admin,
-        }
+        let admin = Context { caller, request, idempotency: None };
+        Self { engine, clock, start, admin }
     }
 
     pub(crate) fn pass_secs(&self, secs: i64) {
@@ -64,47 +53,27 @@ impl Stage {
     }
 
     pub(crate) async fn store(&self, name: &str) -> Store {
-        let new = NewStore {
-            name: name.into(),
-            ..NewStore::default()
-        };
+        let new = NewStore { name: name.into(), ..NewStore::default() };
         self.engine.create_store(&self.admin, new).await.unwrap()
     }
 
     pub(crate) async fn put(&self, store: StoreId, path: &str, text: &str) -> Outcome {
         let edit = Edit::put_text(MemoryPath::parse(path).unwrap(), text);
-        self.engine
-            .commit_one(&self.admin, store, edit, "api")
-            .await
-            .unwrap()
+        self.engine.commit_one(&self.admin, store, edit, "api").await.unwrap()
     }
 
     /// A principal with a key of its own.
     pub(crate) async fn somebody(&self, name: &str) -> Context {
-        let new = NewPrincipal {
-            kind: PrincipalKind::Agent,
-            name: name.into(),
-            is_admin: false,
-        };
-        let principal = self
-            .engine
-            .create_principal(&self.admin, new)
-            .await
-            .unwrap();
-        let key = NewKey {
-            principal: Some(principal.id),
-            ..full_key(name)
-        };
+        let new = NewPrincipal { kind: PrincipalKind::Agent, name: name.into(), is_admin: false };
+        let principal = self.engine.create_principal(&self.admin, new).await.unwrap();
+        let key = NewKey { principal: Some(principal.id), ..full_key(name) };
         let (_, secret) = self.engine.create_key(&self.admin, key).await.unwrap();
         self.enter(&secret).await
     }
 
     pub(crate) async fn enter(&self, secret: &Secret) -> Context {
         let caller = self.engine.authenticate(secret.reveal()).await.unwrap();
-        Context {
-            caller,
-            ..self.admin.clone()
-        }
+        Context { caller, ..self.admin.clone() }
     }
 }
 
@@ -121,12 +90,6 @@ pub(crate) fn full_key(name: &str) -> NewKey {
 }
 
 pub(crate) fn idempotent(context: &Context, key: &str, fingerprint: u8) -> Context {
-    let given = IdempotencyKey {
-        key: key.into(),
-        fingerprint: [fingerprint; 32],
-    };
-    Context {
-        idempotency: Some(given),
-        ..context.clone()
-    }
+    let given = IdempotencyKey { key: key.into(), fingerprint: [fingerprint; 32] };
+    Context { idempotency: Some(given), ..context.clone() }
 }

@@ -28,20 +28,11 @@ fn memory(text: &str) -> Memory {
 }
 
 fn put(text: &str, expect: Expect) -> Edit {
-    Edit {
-        expect,
-        ..Edit::put_text(path("/a"), text)
-    }
+    Edit { expect, ..Edit::put_text(path("/a"), text) }
 }
 
 fn run(edit: &Edit, current: Option<&Memory>) -> Result<Decision, Refusal> {
-    decide(
-        edit,
-        current,
-        Some(&path("/a")),
-        &StorePolicy::default(),
-        None,
-    )
+    decide(edit, current, Some(&path("/a")), &StorePolicy::default(), None)
 }
 
 fn digest_of(text: &str) -> Digest {
@@ -66,22 +57,15 @@ fn put_where_nothing_is() {
 #[test]
 fn put_where_something_is() {
     let current = memory("old");
-    let modified = |expect| {
-        matches!(
-            run(&put("new", expect), Some(&current)),
-            Ok(Decision::Modify(_))
-        )
-    };
+    let modified =
+        |expect| matches!(run(&put("new", expect), Some(&current)), Ok(Decision::Modify(_)));
     assert!(modified(Expect::Anything));
     assert!(modified(Expect::Present));
     assert!(modified(Expect::Digest(digest_of("old"))));
     assert!(modified(Expect::Revision(3)));
     let refused = |expect| run(&put("new", expect), Some(&current)).unwrap_err();
     assert_eq!(refused(Expect::Absent), Refusal::Present);
-    assert_eq!(
-        refused(Expect::Digest(digest_of("other"))),
-        Refusal::ExpectFailed
-    );
+    assert_eq!(refused(Expect::Digest(digest_of("other"))), Refusal::ExpectFailed);
     assert_eq!(refused(Expect::Revision(2)), Refusal::ExpectFailed);
 }
 
@@ -90,41 +74,22 @@ fn the_same_again_succeeds_whatever_was_expected() {
     let current = memory("same");
     let again = put("same", Expect::Digest(digest_of("other")));
     assert_eq!(run(&again, Some(&current)), Ok(Decision::Unchanged));
-    let recorded = Edit {
-        on_same: OnSame::Record,
-        ..put("same", Expect::Anything)
-    };
-    assert!(matches!(
-        run(&recorded, Some(&current)),
-        Ok(Decision::Modify(_))
-    ));
+    let recorded = Edit { on_same: OnSame::Record, ..put("same", Expect::Anything) };
+    assert!(matches!(run(&recorded, Some(&current)), Ok(Decision::Modify(_))));
     let created = put("same", Expect::Absent);
     assert_eq!(run(&created, Some(&current)), Err(Refusal::Present));
 }
 
 #[test]
 fn attributes_alone_make_a_version() {
-    let attributes = AttributesPatch {
-        pinned: Patch::Set(true),
-        ..AttributesPatch::default()
-    };
+    let attributes = AttributesPatch { pinned: Patch::Set(true), ..AttributesPatch::default() };
     let edit = Edit {
-        op: EditOp::Put {
-            content: None,
-            to: None,
-            attributes,
-        },
+        op: EditOp::Put { content: None, to: None, attributes },
         ..put("", Expect::Anything)
     };
-    let Ok(Decision::Modify(next)) = run(&edit, Some(&memory("x"))) else {
-        panic!("not modified")
-    };
+    let Ok(Decision::Modify(next)) = run(&edit, Some(&memory("x"))) else { panic!("not modified") };
     assert!(next.attributes.pinned && next.content.is_none());
-    assert_eq!(
-        run(&edit, None),
-        Err(Refusal::NotFound),
-        "nothing to create from"
-    );
+    assert_eq!(run(&edit, None), Err(Refusal::NotFound), "nothing to create from");
 }
 
 #[test]
@@ -149,35 +114,16 @@ fn append_and_replace() {
     assert_eq!(text_after(&append("b"), None), "b");
 
     let replace = |old: &str, which| Edit {
-        op: EditOp::Replace {
-            old: old.into(),
-            new: "X".into(),
-            which,
-        },
+        op: EditOp::Replace { old: old.into(), new: "X".into(), which },
         ..put("", Expect::Anything)
     };
     let current = memory("one two one");
-    assert_eq!(
-        text_after(&replace("one", Occurrence::First), Some(&current)),
-        "X two one"
-    );
-    assert_eq!(
-        text_after(&replace("two", Occurrence::Only), Some(&current)),
-        "one X one"
-    );
+    assert_eq!(text_after(&replace("one", Occurrence::First), Some(&current)), "X two one");
+    assert_eq!(text_after(&replace("two", Occurrence::Only), Some(&current)), "one X one");
     let refused = |edit: &Edit| run(edit, Some(&current)).unwrap_err();
-    assert_eq!(
-        refused(&replace("one", Occurrence::Only)),
-        Refusal::TextAmbiguous { count: 2 }
-    );
-    assert_eq!(
-        refused(&replace("six", Occurrence::Only)),
-        Refusal::TextNotFound
-    );
-    assert_eq!(
-        refused(&replace("", Occurrence::First)),
-        Refusal::TextNotFound
-    );
+    assert_eq!(refused(&replace("one", Occurrence::Only)), Refusal::TextAmbiguous { count: 2 });
+    assert_eq!(refused(&replace("six", Occurrence::Only)), Refusal::TextNotFound);
+    assert_eq!(refused(&replace("", Occurrence::First)), Refusal::TextNotFound);
 }
 
 #[test]
@@ -186,11 +132,7 @@ fn sealed_content_is_not_edited_in_place() {
     current.content = Some(Content::Sealed(vec![1]));
     current.is_sealed = true;
     let append = Edit {
-        op: EditOp::Replace {
-            old: "a".into(),
-            new: "b".into(),
-            which: Occurrence::First,
-        },
+        op: EditOp::Replace { old: "a".into(), new: "b".into(), which: Occurrence::First },
         ..put("", Expect::Anything)
     };
     assert_eq!(run(&append, Some(&current)), Err(Refusal::Sealed));
@@ -198,17 +140,8 @@ fn sealed_content_is_not_edited_in_place() {
 
 #[test]
 fn size_is_bounded_by_the_store() {
-    let policy = StorePolicy {
-        content_bytes_max: 3,
-        ..StorePolicy::default()
-    };
-    let too_large = decide(
-        &put("four", Expect::Anything),
-        None,
-        Some(&path("/a")),
-        &policy,
-        None,
-    );
+    let policy = StorePolicy { content_bytes_max: 3, ..StorePolicy::default() };
+    let too_large = decide(&put("four", Expect::Anything), None, Some(&path("/a")), &policy, None);
     assert_eq!(too_large, Err(Refusal::TooLarge { bytes: 4, limit: 3 }));
 }
 
@@ -216,26 +149,12 @@ fn size_is_bounded_by_the_store() {
 fn removal_obeys_owner_and_expectation() {
     let current = memory("x");
     let remove = |expect| Edit::remove(At::Id(current.id), expect);
-    assert_eq!(
-        run(&remove(Expect::Anything), Some(&current)),
-        Ok(Decision::Remove)
-    );
+    assert_eq!(run(&remove(Expect::Anything), Some(&current)), Ok(Decision::Remove));
     assert_eq!(run(&remove(Expect::Anything), None), Err(Refusal::NotFound));
     let stale = remove(Expect::Digest(digest_of("y")));
     assert_eq!(run(&stale, Some(&current)), Err(Refusal::ExpectFailed));
-    let policy = StorePolicy {
-        remove: Who::Owner,
-        ..StorePolicy::default()
-    };
-    let by = |who| {
-        decide(
-            &remove(Expect::Anything),
-            Some(&current),
-            None,
-            &policy,
-            Some(who),
-        )
-    };
+    let policy = StorePolicy { remove: Who::Owner, ..StorePolicy::default() };
+    let by = |who| decide(&remove(Expect::Anything), Some(&current), None, &policy, Some(who));
     assert_eq!(by(PrincipalId::from_u128(2)), Err(Refusal::NotOwner));
     assert_eq!(by(current.owner), Ok(Decision::Remove));
 }

@@ -23,11 +23,7 @@ fn facts() -> Facts {
         updated_at: NOW,
         archived_at: None,
     };
-    Facts {
-        store,
-        grants: vec![],
-        attachment: None,
-    }
+    Facts { store, grants: vec![], attachment: None }
 }
 
 fn caller(principal: PrincipalId) -> Caller {
@@ -62,12 +58,7 @@ fn verbs(caller: &Caller, facts: &Facts) -> String {
             allowed.push(letter);
         }
     };
-    note(
-        's',
-        !search(caller, std::slice::from_ref(facts), NOW)
-            .stores()
-            .is_empty(),
-    );
+    note('s', !search(caller, std::slice::from_ref(facts), NOW).stores().is_empty());
     note('r', read(caller, facts, NOW).is_ok());
     note('w', write(caller, facts, NOW).is_ok());
     note('h', share(caller, facts, NOW).is_ok());
@@ -81,26 +72,12 @@ fn verbs(caller: &Caller, facts: &Facts) -> String {
 fn matrix() {
     let mine = Grantee::Principal(OTHER);
     let with = |grants: Vec<Grant>| Facts { grants, ..facts() };
-    let scoped = |power, stores| Caller {
-        scope: KeyScope { power, stores },
-        ..caller(OWNER)
-    };
-    let in_session = |principal| Caller {
-        session: Some(SessionId::from_u128(3)),
-        ..caller(principal)
-    };
-    let attached = |access| Facts {
-        attachment: Some(access),
-        ..facts()
-    };
-    let admin = Caller {
-        is_admin: true,
-        ..caller(OTHER)
-    };
-    let foreign_admin = Caller {
-        workspace: WorkspaceId::from_u128(2),
-        ..admin.clone()
-    };
+    let scoped = |power, stores| Caller { scope: KeyScope { power, stores }, ..caller(OWNER) };
+    let in_session =
+        |principal| Caller { session: Some(SessionId::from_u128(3)), ..caller(principal) };
+    let attached = |access| Facts { attachment: Some(access), ..facts() };
+    let admin = Caller { is_admin: true, ..caller(OTHER) };
+    let foreign_admin = Caller { workspace: WorkspaceId::from_u128(2), ..admin.clone() };
     let past = Some(Timestamp::from_micros(999_999));
     let this = Some(vec![StoreId::from_u128(9)]);
     let others = Some(vec![StoreId::from_u128(8)]);
@@ -110,36 +87,11 @@ fn matrix() {
         ("stranger", caller(OTHER), facts(), "?"),
         ("administrator", admin, facts(), "srwhm"),
         ("administrator elsewhere", foreign_admin, facts(), "?"),
-        (
-            "search grant",
-            caller(OTHER),
-            with(vec![grant(mine, Level::Search, None)]),
-            "s",
-        ),
-        (
-            "read grant",
-            caller(OTHER),
-            with(vec![grant(mine, Level::Read, None)]),
-            "sr",
-        ),
-        (
-            "write grant",
-            caller(OTHER),
-            with(vec![grant(mine, Level::ReadWrite, None)]),
-            "srwh",
-        ),
-        (
-            "expired grant",
-            caller(OTHER),
-            with(vec![grant(mine, Level::Read, past)]),
-            "?",
-        ),
-        (
-            "everyone",
-            caller(OTHER),
-            with(vec![grant(Grantee::Everyone, Level::Read, None)]),
-            "sr",
-        ),
+        ("search grant", caller(OTHER), with(vec![grant(mine, Level::Search, None)]), "s"),
+        ("read grant", caller(OTHER), with(vec![grant(mine, Level::Read, None)]), "sr"),
+        ("write grant", caller(OTHER), with(vec![grant(mine, Level::ReadWrite, None)]), "srwh"),
+        ("expired grant", caller(OTHER), with(vec![grant(mine, Level::Read, past)]), "?"),
+        ("everyone", caller(OTHER), with(vec![grant(Grantee::Everyone, Level::Read, None)]), "sr"),
         (
             "own grant lowers everyone's",
             caller(OTHER),
@@ -149,55 +101,15 @@ fn matrix() {
             ]),
             "s",
         ),
-        (
-            "owner, search key",
-            scoped(up_to(Level::Search), None),
-            facts(),
-            "s",
-        ),
-        (
-            "owner, read key",
-            scoped(up_to(Level::Read), None),
-            facts(),
-            "sr",
-        ),
-        (
-            "owner, write key",
-            scoped(up_to(Level::ReadWrite), None),
-            facts(),
-            "srwh",
-        ),
-        (
-            "owner, key for this store",
-            scoped(Power::Full, this),
-            facts(),
-            "srwhm",
-        ),
-        (
-            "owner, key for another store",
-            scoped(Power::Full, others),
-            facts(),
-            "?",
-        ),
+        ("owner, search key", scoped(up_to(Level::Search), None), facts(), "s"),
+        ("owner, read key", scoped(up_to(Level::Read), None), facts(), "sr"),
+        ("owner, write key", scoped(up_to(Level::ReadWrite), None), facts(), "srwh"),
+        ("owner, key for this store", scoped(Power::Full, this), facts(), "srwhm"),
+        ("owner, key for another store", scoped(Power::Full, others), facts(), "?"),
         ("session without the store", in_session(OWNER), facts(), "?"),
-        (
-            "session, read only",
-            in_session(OWNER),
-            attached(Access::ReadOnly),
-            "sr",
-        ),
-        (
-            "session, read and write",
-            in_session(OWNER),
-            attached(Access::ReadWrite),
-            "srwh",
-        ),
-        (
-            "session of a stranger",
-            in_session(OTHER),
-            attached(Access::ReadWrite),
-            "?",
-        ),
+        ("session, read only", in_session(OWNER), attached(Access::ReadOnly), "sr"),
+        ("session, read and write", in_session(OWNER), attached(Access::ReadWrite), "srwh"),
+        ("session of a stranger", in_session(OTHER), attached(Access::ReadWrite), "?"),
     ];
     for (name, caller, facts, expected) in table {
         assert_eq!(verbs(&caller, &facts), expected, "{name}");
@@ -208,15 +120,9 @@ fn matrix() {
 fn sharing_never_gives_more_than_one_has() {
     let end = Timestamp::from_micros(5_000_000);
     let mine = grant(Grantee::Principal(OTHER), Level::ReadWrite, Some(end));
-    let facts = Facts {
-        grants: vec![mine],
-        ..facts()
-    };
+    let facts = Facts { grants: vec![mine], ..facts() };
     let pass = share(&caller(OTHER), &facts, NOW).unwrap();
-    assert_eq!(
-        (pass.level_max(), pass.expires_max()),
-        (Level::ReadWrite, Some(end))
-    );
+    assert_eq!((pass.level_max(), pass.expires_max()), (Level::ReadWrite, Some(end)));
     assert!(!pass.revokes_any());
     let pass = share(&caller(OWNER), &facts, NOW).unwrap();
     assert_eq!((pass.expires_max(), pass.revokes_any()), (None, true));
@@ -224,55 +130,30 @@ fn sharing_never_gives_more_than_one_has() {
 
 #[test]
 fn creating_and_administering_need_a_whole_credential() {
-    let admin = Caller {
-        is_admin: true,
-        ..caller(OWNER)
-    };
+    let admin = Caller { is_admin: true, ..caller(OWNER) };
     assert!(administer(&admin, NOW).is_ok());
     assert!(administer(&caller(OWNER), NOW).is_err());
     let narrowed = [
         Caller {
-            scope: KeyScope {
-                power: Power::UpTo(Level::Read),
-                stores: None,
-            },
+            scope: KeyScope { power: Power::UpTo(Level::Read), stores: None },
             ..admin.clone()
         },
-        Caller {
-            scope: KeyScope {
-                power: Power::Full,
-                stores: Some(vec![]),
-            },
-            ..admin.clone()
-        },
-        Caller {
-            session: Some(SessionId::from_u128(1)),
-            ..admin.clone()
-        },
+        Caller { scope: KeyScope { power: Power::Full, stores: Some(vec![]) }, ..admin.clone() },
+        Caller { session: Some(SessionId::from_u128(1)), ..admin.clone() },
     ];
     for caller in narrowed {
         assert!(administer(&caller, NOW).is_err());
         assert!(create(&caller).is_err());
     }
-    let writer = Caller {
-        scope: KeyScope {
-            power: Power::UpTo(Level::ReadWrite),
-            stores: None,
-        },
-        ..admin
-    };
+    let writer =
+        Caller { scope: KeyScope { power: Power::UpTo(Level::ReadWrite), stores: None }, ..admin };
     assert!(create(&writer).is_ok() && administer(&writer, NOW).is_err());
 }
 
 #[test]
 fn removal_rights_follow_ownership() {
-    let facts = Facts {
-        grants: vec![grant(Grantee::Principal(OTHER), Level::ReadWrite, None)],
-        ..facts()
-    };
+    let facts =
+        Facts { grants: vec![grant(Grantee::Principal(OTHER), Level::ReadWrite, None)], ..facts() };
     assert_eq!(write(&caller(OWNER), &facts, NOW).unwrap().remover(), None);
-    assert_eq!(
-        write(&caller(OTHER), &facts, NOW).unwrap().remover(),
-        Some(OTHER)
-    );
+    assert_eq!(write(&caller(OTHER), &facts, NOW).unwrap().remover(), Some(OTHER));
 }
