@@ -1,0 +1,163 @@
+//! The ceiling for writes: the rows one create leaves behind, put in by the shortest path. The same
+//! schema, pragmas and statements as the SQLite engine, one writer thread that commits whatever has
+//! queued together, and as many callers that wait for their commit.
+
+use crate::load::Rate;
+use rusqlite::{Connection, params};
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+const SCHEMA: &str = include_str!("../../crates/storage-sqlite/migrations/0001_init.sql");
+const MEMORY: &str = include_str!("../../crates/storage-sqlite/queries/memory/insert.sql");
+const VERSION: &str = include_str!("../../crates/storage-sqlite/queries/version/insert.sql");
+const PAYLOAD: &str = include_str!("../../crates/storage-sqlite/queries/payload/insert.sql");
+const CHANGE: &str = include_str!("../../crates/storage-sqlite/queries/change/insert.sql");
+const WORDS: &str = include_str!("../../crates/storage-sqlite/queries/words/insert.sql");
+const COUNT: &str = include_str!("../../crates/storage-sqlite/queries/store/count.sql");
+
+struct Job {
+    path: String,
+    text: String,
+    done: mpsc::SyncSender<()>,
+}
+
+/// Rows a second with `callers` waiting for each commit.
+pub(crate) fn run(
+    directory: &Path,
+    callers: usize,
+    seconds: f64,
+    text_of: fn(u64) -> String,
+) -> anyhow::Result<Rate> {
+    let connection = open(&directory.join(format!("raw-{callers}.db")))?;
+    let (sender, receiver) = mpsc::sync_channel::<Job>(4096);
+    let writer = std::thread::spawn(move || write(&connection, &receiver));
+    let start = Instant::now();
+    let end = start + Duration::from_secs_f64(seconds);
+    let callers: Vec<_> = (0..callers)
+        .map(|caller| {
+            let sender = sender.clone();
+            std::thread::spawn(move || {
+                let mut micros = Vec::new();
+                for n in 0u64.. {
+                    let sent = Instant::now();
+                    if sent >= end {
+                        break;
+                    }
+                    let (done, wait) = mpsc::sync_channel(1);
+                    let path = format!("/bench/{caller}/{n}");
+                    let job = Job { path, text: text_of(n), done };
+                    if sender.send(job).is_err() || wait.recv().is_err() {
+                        break;
+                    }
+                    micros.push(u32::try_from(sent.elapsed().as_micros()).unwrap_or(u32::MAX));
+                }
+                micros
+            })
+        })
+        .collect();
+    drop(sender);
+    let mut micros: Vec<u32> = Vec::new();
+    for caller in callers {
+        micros.extend(caller.join().expect("a caller only sends and waits"));
+    }
+    let elapsed = start.elapsed().as_secs_f64();
+    writer.join().expect("the writer reports errors as values")?;
+    micros.sort_unstable();
+    anyhow::ensure!(!micros.is_empty(), "nothing was written");
+    let at = |share: f64| f64::from(micros[((micros.len() - 1) as f64 * share) as usize]) / 1e3;
+    Ok(Rate { per_second: micros.len() as f64 / elapsed, p50_ms: at(0.5), p99_ms: at(0.99) })
+}
+
+fn open(path: &Path) -> anyhow::Result<Connection> {
+    let connection = Connection::open(path)?;
+    connection.execute_batch(
+        "pragma journal_mode=wal; pragma synchronous=full; pragma secure_delete=on;
+         pragma foreign_keys=on; pragma temp_store=memory;",
+    )?;
+    connection.execute_batch(SCHEMA)?;
+    connection.execute_batch(
+        "insert into store (store_id, workspace_id, owner, name, description, metadata,
+             partitioning, remove_by, share_by, content_bytes_max, memories_max, created_at, updated_at)
+         values (x'01', x'01', x'01', 'bench', '', '{}', 0, 0, 0, 102400, 1000000, 0, 0)",
+    )?;
+    connection.set_prepared_statement_cache_capacity(32);
+    Ok(connection)
+}
+
+fn write(connection: &Connection, jobs: &mpsc::Receiver<Job>) -> anyhow::Result<()> {
+    let mut row = 0i64;
+    while let Ok(first) = jobs.recv() {
+        let group: Vec<Job> = std::iter::once(first).chain(jobs.try_iter().take(511)).collect();
+        connection.execute_batch("begin immediate")?;
+        for job in &group {
+            row += 1;
+            insert(connection, row, job)?;
+        }
+        connection.prepare_cached(COUNT)?.execute(params![1, row, row, row, row * 400, row])?;
+        connection.execute_batch("commit")?;
+        for job in group {
+            let _ = job.done.send(());
+        }
+    }
+    Ok(())
+}
+
+fn insert(connection: &Connection, row: i64, job: &Job) -> anyhow::Result<()> {
+    let id = u128::from(row.unsigned_abs()).to_be_bytes();
+    let digest = [7u8; 32];
+    let none: Option<&str> = None;
+    connection.prepare_cached(MEMORY)?.execute(params![
+        row,
+        1,
+        id,
+        [0u8; 0],
+        id,
+        job.path,
+        none,
+        none,
+        none,
+        0,
+        0,
+        none,
+        none,
+        none,
+        none,
+        none,
+        none,
+        row,
+        1,
+        digest,
+        job.text.len(),
+        0,
+        row,
+        row
+    ])?;
+    connection.prepare_cached(VERSION)?.execute(params![
+        row,
+        id,
+        row,
+        1,
+        row,
+        0,
+        job.path,
+        none,
+        0,
+        digest,
+        job.text.len(),
+        0,
+        1,
+        id,
+        row,
+        "req_01benchbenchbenchbenchbe",
+        "api",
+        none,
+        none,
+        none,
+        none
+    ])?;
+    connection.prepare_cached(PAYLOAD)?.execute(params![row, job.text.as_bytes()])?;
+    connection.prepare_cached(CHANGE)?.execute(params![1, row, 0, row, 1, id, row, "api"])?;
+    connection.prepare_cached(WORDS)?.execute(params![row, "s1", job.path, "", job.text])?;
+    Ok(())
+}
