@@ -42,9 +42,7 @@ impl MemStorage {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state
-            .lock()
-            .expect("a panic while holding the lock has failed the test already")
+        self.state.lock().expect("a panic while holding the lock has failed the test already")
     }
 
     fn write_now(&self, mutation: Mutation, idempotency: Option<Idempotency>) -> Result<Applied> {
@@ -52,10 +50,7 @@ impl MemStorage {
         if let Some(idempotency) = &idempotency
             && let Some(receipt) = state.recall(idempotency)?
         {
-            return Ok(Applied {
-                receipt,
-                is_replay: true,
-            });
+            return Ok(Applied { receipt, is_replay: true });
         }
         let mut next = state.clone();
         let receipt = next.apply(mutation)?;
@@ -70,10 +65,7 @@ impl MemStorage {
             );
         }
         *state = next;
-        Ok(Applied {
-            receipt,
-            is_replay: false,
-        })
+        Ok(Applied { receipt, is_replay: false })
     }
 }
 

@@ -25,19 +25,13 @@ impl State {
 
 impl Shelf {
     fn problems(&self) -> impl Iterator<Item = String> {
-        self.problems_of_feed()
-            .chain(self.problems_of_versions())
-            .chain(self.problems_of_paths())
+        self.problems_of_feed().chain(self.problems_of_versions()).chain(self.problems_of_paths())
     }
 
     fn problems_of_feed(&self) -> impl Iterator<Item = String> {
         let pairs = self.feed.windows(2);
         let backwards = pairs.filter(|pair| pair[1].at <= pair[0].at);
-        let numbers = self
-            .feed
-            .iter()
-            .zip(1..)
-            .filter(|(change, n)| change.seq != *n);
+        let numbers = self.feed.iter().zip(1..).filter(|(change, n)| change.seq != *n);
         backwards
             .map(|pair| format!("entry {} is not later than the one before", pair[1].seq))
             .chain(numbers.map(|(change, n)| format!("entry {n} has number {}", change.seq)))
@@ -55,10 +49,7 @@ impl Shelf {
             });
             numbered.all(|is_sound| is_sound)
         };
-        let unsound = self
-            .memories
-            .iter()
-            .filter(move |(_, kept)| !is_sound(kept));
+        let unsound = self.memories.iter().filter(move |(_, kept)| !is_sound(kept));
         unsound.map(|(id, _)| format!("{id} has a version that does not fit"))
     }
 

@@ -73,18 +73,9 @@ impl Shelf {
             At::Path(_, path) => Some(path),
             At::Id(_) | At::First(_) => None,
         };
-        let decision = decide(
-            edit,
-            current.as_ref(),
-            create_at,
-            &self.store.policy,
-            pass.remover(),
-        );
-        let stamp = Stamp {
-            actor: pass.actor(),
-            now: pass.now(),
-            cause: batch.cause.clone(),
-        };
+        let decision =
+            decide(edit, current.as_ref(), create_at, &self.store.policy, pass.remover());
+        let stamp = Stamp { actor: pass.actor(), now: pass.now(), cause: batch.cause.clone() };
         match (decision, current) {
             (Ok(Decision::Unchanged), Some(memory)) => Ok(outcome(memory, None)),
             (Ok(Decision::Remove), Some(memory)) => {
@@ -120,18 +111,13 @@ impl Shelf {
                 let written = self.write_version(stamped.new_memory, stamped.version, next, stamp);
                 Ok(outcome(written, Some(Operation::Created)))
             }
-            (Err(Refusal::Present), Some(memory)) => Err(StorageError::PathTaken {
-                memory: memory.id,
-                path: memory.path,
-            }),
+            (Err(Refusal::Present), Some(memory)) => {
+                Err(StorageError::PathTaken { memory: memory.id, path: memory.path })
+            }
             (Err(refusal), _) => Err(refused(refusal)),
             (Ok(decision), current) => unreachable!(
                 "decided {decision:?} where a memory is {}",
-                if current.is_some() {
-                    "present"
-                } else {
-                    "absent"
-                }
+                if current.is_some() { "present" } else { "absent" }
             ),
         }
     }
@@ -141,9 +127,9 @@ impl Shelf {
     fn find_for_edit(&self, pass: &WritePass, at: &At) -> Result<Option<Memory>> {
         let named = match at {
             At::Id(id) => self.memories.get(id).and_then(Kept::live),
-            At::Path(partition, path) => self
-                .live()
-                .find(|memory| memory.partition == *partition && memory.path == *path),
+            At::Path(partition, path) => {
+                self.live().find(|memory| memory.partition == *partition && memory.path == *path)
+            }
             At::First(_) => None,
         };
         refuse_expired(named.as_ref(), pass.now())?;
@@ -170,10 +156,7 @@ impl Shelf {
             .min_by_key(rank);
         refuse_expired(blocker.as_ref(), now)?;
         blocker.map_or(Ok(()), |blocker| {
-            Err(StorageError::PathTaken {
-                memory: blocker.id,
-                path: blocker.path,
-            })
+            Err(StorageError::PathTaken { memory: blocker.id, path: blocker.path })
         })
     }
 
@@ -249,10 +232,8 @@ impl Shelf {
             (Operation::Deleted, OnRemove::EraseAfter { secs }) => Some(at.plus_secs(secs.into())),
             _ => None,
         };
-        let kept = self
-            .memories
-            .get_mut(&version.memory)
-            .expect("the memory is made before its version");
+        let kept =
+            self.memories.get_mut(&version.memory).expect("the memory is made before its version");
         kept.erase_at = erase_at;
         kept.versions.push(version);
     }
@@ -266,10 +247,7 @@ fn refuse_expired(memory: Option<&Memory>, now: Timestamp) -> Result<()> {
 }
 
 fn outcome(memory: Memory, operation: Option<Operation>) -> Outcome {
-    Outcome {
-        memory: memory_in(View::Basic, memory),
-        operation,
-    }
+    Outcome { memory: memory_in(View::Basic, memory), operation }
 }
 
 /// Whether two paths are the same or one lies above the other.

@@ -79,25 +79,14 @@ impl Shelf {
             };
         }
         match entry {
-            LogEntry::Version {
-                version,
-                partition,
-                owner,
-            } => self.import_version(*version, partition, owner)?,
-            LogEntry::Redaction {
-                memory,
-                version,
-                actor,
-                at,
-                reason,
-                ..
-            } => {
+            LogEntry::Version { version, partition, owner } => {
+                self.import_version(*version, partition, owner)?
+            }
+            LogEntry::Redaction { memory, version, actor, at, reason, .. } => {
                 let known = self.memories.get(&memory);
                 let mut versions = known.into_iter().flat_map(|kept| &kept.versions);
                 let found = versions.find(|known| known.id == version);
-                let revision = found
-                    .ok_or_else(|| invalid("redacts what is unknown"))?
-                    .revision;
+                let revision = found.ok_or_else(|| invalid("redacts what is unknown"))?.revision;
                 self.require_later(at)?;
                 let redacted = self.version_mut(memory, revision);
                 if redacted.redaction.is_none() {

@@ -44,9 +44,7 @@ impl State {
             !shelf.is_removed
                 && store.workspace == pass.workspace()
                 && pass.only().is_none_or(|only| only.contains(&store.id))
-                && pass
-                    .reader()
-                    .is_none_or(|reader| shelf.is_readable_by(reader, pass.now()))
+                && pass.reader().is_none_or(|reader| shelf.is_readable_by(reader, pass.now()))
         };
         let stores = self.shelves.values().filter(is_listed);
         let stores = stores.map(|shelf| shelf.store.clone()).collect();
@@ -69,21 +67,12 @@ impl State {
             session.workspace == workspace
                 && owner.is_none_or(|owner| session.owner == owner)
                 && query.store.is_none_or(|store| attaches(session, store))
-                && query
-                    .agent_id
-                    .as_ref()
-                    .is_none_or(|agent| session.agent_id == *agent)
-                && query
-                    .agent_version
-                    .is_none_or(|version| session.agent_version == version)
+                && query.agent_id.as_ref().is_none_or(|agent| session.agent_id == *agent)
+                && query.agent_version.is_none_or(|version| session.agent_version == version)
         };
         let sessions = self.sessions.values().filter(is_listed).cloned().collect();
         page_by_creation(sessions, &query.created, |session| {
-            (
-                session.created_at,
-                session.id,
-                session.archived_at.is_some(),
-            )
+            (session.created_at, session.id, session.archived_at.is_some())
         })
     }
 
@@ -200,17 +189,13 @@ impl State {
     pub(super) fn expired(&self, now: Timestamp, limit: usize) -> Vec<(StoreId, MemoryId)> {
         let memories = self.present().flat_map(Shelf::live);
         let due = memories.filter(|memory| is_expired(memory, now));
-        due.map(|memory| (memory.store, memory.id))
-            .take(limit)
-            .collect()
+        due.map(|memory| (memory.store, memory.id)).take(limit).collect()
     }
 
     pub(super) fn erasable(&self, now: Timestamp, limit: usize) -> Vec<(StoreId, MemoryId)> {
         let memories = self.present().flat_map(|shelf| &shelf.memories);
         let due = memories.filter(|(_, kept)| kept.erase_at.is_some_and(|at| at <= now));
-        due.map(|(id, kept)| (kept.last().store, *id))
-            .take(limit)
-            .collect()
+        due.map(|(id, kept)| (kept.last().store, *id)).take(limit).collect()
     }
 
     pub(super) fn unpurged(&self, limit: usize) -> Vec<StoreId> {
@@ -229,9 +214,7 @@ impl Shelf {
     fn is_readable_by(&self, reader: PrincipalId, now: Timestamp) -> bool {
         let level_for = |grantee| {
             let mut valid = self.grants.iter().filter(|grant| grant.is_valid_at(now));
-            valid
-                .find(|grant| grant.grantee == grantee)
-                .map(|grant| grant.level)
+            valid.find(|grant| grant.grantee == grantee).map(|grant| grant.level)
         };
         let level = level_for(Grantee::Principal(reader)).or_else(|| level_for(Grantee::Everyone));
         self.store.owner == reader || level >= Some(Level::Read)
@@ -261,9 +244,7 @@ fn page_by_creation<T, Id: Ord + Copy>(
         query.since.is_none_or(|since| created_at >= since)
             && query.until.is_none_or(|until| created_at <= until)
             && (query.include_archived || !is_archived)
-            && query
-                .after
-                .is_none_or(|after| is_after(query.direction, &key(item), &after))
+            && query.after.is_none_or(|after| is_after(query.direction, &key(item), &after))
     });
     all.sort_by_key(key);
     if query.direction == Direction::Descending {

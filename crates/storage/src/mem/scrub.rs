@@ -46,10 +46,7 @@ impl State {
             .count();
         let kept = shelf.memories.get_mut(&memory).expect("found above");
         kept.erase_at = None;
-        Ok(Receipt::Erased {
-            memory,
-            versions: scrubbed as u64,
-        })
+        Ok(Receipt::Erased { memory, versions: scrubbed as u64 })
     }
 
     pub(super) fn purge_store(&mut self, pass: &ManagePass, limit: usize) -> Result<Receipt> {
@@ -78,13 +75,7 @@ impl Shelf {
         if version.redaction.is_some() {
             return false;
         }
-        empty(
-            version,
-            Redaction {
-                at,
-                by: pass.actor(),
-            },
-        );
+        empty(version, Redaction { at, by: pass.actor() });
         let scrubbed = super::state::version_in(View::Basic, version);
         self.push_change(&scrubbed, ChangeOp::Redacted, pass.actor(), at, why);
         true

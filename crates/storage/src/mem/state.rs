@@ -168,9 +168,7 @@ impl Shelf {
 
 impl Kept {
     pub(super) fn last(&self) -> &Version {
-        self.versions
-            .last()
-            .expect("a memory begins with a version")
+        self.versions.last().expect("a memory begins with a version")
     }
 
     pub(super) fn is_removed(&self) -> bool {
@@ -204,14 +202,8 @@ impl Kept {
 
     /// Who may see the memory's history: the newest version that still says so.
     pub(super) fn visibility(&self) -> Visibility {
-        let mut attributes = self
-            .versions
-            .iter()
-            .rev()
-            .filter_map(|v| v.attributes.as_ref());
-        attributes
-            .next()
-            .map_or(Visibility::Context, |known| known.visibility)
+        let mut attributes = self.versions.iter().rev().filter_map(|v| v.attributes.as_ref());
+        attributes.next().map_or(Visibility::Context, |known| known.visibility)
     }
 }
 

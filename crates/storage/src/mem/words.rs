@@ -36,11 +36,9 @@ fn count_hits(memory: &Memory, words: &[Vec<String>]) -> usize {
     let columns = [memory.path.as_str(), tags.as_str(), text].map(tokens);
     let holds = |word: &&Vec<String>| {
         !word.is_empty()
-            && columns.iter().any(|column| {
-                column
-                    .windows(word.len())
-                    .any(|part| part == word.as_slice())
-            })
+            && columns
+                .iter()
+                .any(|column| column.windows(word.len()).any(|part| part == word.as_slice()))
     };
     words.iter().filter(holds).count()
 }

@@ -26,26 +26,15 @@ impl State {
             }
             Mutation::PurgeStore { pass, limit } => self.purge_store(&pass, limit),
             Mutation::Commit(pass, batch) => self.commit(&pass, &batch),
-            Mutation::Expire {
-                pass,
-                memory,
-                version,
-            } => self.expire(&pass, memory, version),
+            Mutation::Expire { pass, memory, version } => self.expire(&pass, memory, version),
             Mutation::Redact(pass, version) => self.redact(&pass, version),
-            Mutation::Erase {
-                pass,
-                memory,
-                version,
-            } => self.erase(&pass, memory, version),
+            Mutation::Erase { pass, memory, version } => self.erase(&pass, memory, version),
             Mutation::Share(pass, grant) => self.share(&pass, grant),
             Mutation::Revoke(pass, id) => self.revoke(&pass, id),
             Mutation::CreateSession(session) => self.create_session(session),
-            Mutation::ChangeSession {
-                workspace,
-                session,
-                change,
-                now,
-            } => self.change_session(workspace, session, change, now),
+            Mutation::ChangeSession { workspace, session, change, now } => {
+                self.change_session(workspace, session, change, now)
+            }
             Mutation::RemoveSession(workspace, id) => self.remove_session(workspace, id),
             Mutation::Import(pass, items) => self.import(&pass, items),
             Mutation::ForgetKeys { before } => {

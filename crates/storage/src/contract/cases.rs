@@ -1,0 +1,235 @@
+//! Which cases there are. The table is kept by hand; a test of the in-memory engine compares it with
+//! the sources, so that no case is forgotten.
+
+/// The table of all cases, handed to another macro.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! for_each_contract_case {
+    ($($callback:ident)::+ { $($argument:tt)* }) => {
+        $($callback)::+! {
+            { $($argument)* }
+            commit {
+                a_created_memory_has_all_its_fields
+                an_update_keeps_identity_and_moves_the_head
+                empty_text_is_content
+                the_same_again_writes_nothing
+                the_same_again_succeeds_whatever_was_expected
+                the_same_again_is_recorded_when_asked
+                a_digest_precondition_compares_and_sets
+                a_revision_precondition_compares_and_sets
+                present_refuses_where_nothing_is
+                absent_names_what_is_there
+                of_many_updates_with_one_precondition_one_wins
+                an_id_that_names_nothing_creates_nothing
+                a_memory_of_another_store_is_not_found
+                an_unknown_store_takes_no_edits
+                append_creates_then_joins
+                replace_changes_one_occurrence
+                attributes_alone_make_a_version_and_keep_the_content
+                every_attribute_comes_back
+                a_broken_attribute_is_refused
+                content_is_bounded_by_the_store
+                first_means_the_oldest_that_matches
+                first_creates_where_told_when_nothing_matches
+                remove_hides_the_memory_and_frees_the_path
+                a_deleted_version_keeps_the_path_and_nothing_else
+                remove_obeys_its_precondition
+                only_the_owner_removes_where_the_store_says_so
+                versions_name_their_actor_and_cause
+                the_creator_owns_the_memory
+                a_batch_applies_in_order_each_seeing_the_last
+                a_failing_edit_undoes_the_whole_batch
+                an_empty_batch_does_nothing
+                revisions_have_no_gaps
+                a_full_store_takes_updates_but_nothing_new
+                a_taken_path_is_told_before_a_full_store
+                partitions_keep_equal_paths_apart
+                versions_copied_ids_are_the_stamped_ones
+            }
+            tree {
+                nothing_is_created_below_a_memory
+                nothing_is_created_above_a_memory
+                names_that_only_begin_alike_do_not_conflict
+                a_rename_keeps_the_memory_and_its_content
+                a_rename_and_new_content_are_one_version
+                a_rename_onto_a_taken_path_changes_nothing
+                a_memory_may_move_below_or_above_itself
+                a_rename_to_where_it_is_writes_nothing
+                a_rename_checks_its_precondition_before_the_path
+                a_removed_memory_blocks_nothing
+                two_memories_swap_paths_in_one_batch
+                paths_are_compared_by_their_bytes
+                percent_and_underscore_are_plain_characters
+            }
+            read {
+                a_memory_is_found_by_id_path_and_filter
+                content_comes_only_with_the_full_view
+                text_comes_back_byte_for_byte
+                nothing_is_found_where_nothing_is
+                a_pass_opens_only_its_own_store
+                an_unknown_store_shows_nothing
+                a_model_does_not_see_what_is_not_for_it
+                a_model_does_not_see_the_history_of_a_removed_internal_memory
+                a_model_cannot_edit_what_it_does_not_see_but_meets_its_path
+                stats_count_what_lives_and_what_was
+                sealed_bytes_come_back_sealed
+                sealed_content_is_not_edited_in_place
+            }
+            list {
+                memories_come_in_the_byte_order_of_their_paths
+                a_prefix_matches_whole_segments
+                a_prefix_pages_in_both_directions
+                folding_shows_directories_between_memories
+                folding_counts_levels_from_the_prefix
+                folding_skips_past_large_directories
+                a_directory_without_anything_to_show_is_not_shown
+                memories_come_by_creation_and_by_last_change
+                orders_by_time_obey_the_prefix
+                filters_add_up
+                partitions_can_be_listed_apart
+                a_page_goes_on_where_it_stopped_whatever_changed
+                an_empty_store_lists_nothing
+            }
+            search {
+                any_of_the_words_finds_a_memory
+                case_does_not_matter
+                path_and_tags_are_searched_too
+                words_match_nothing_of_our_own
+                query_syntax_is_just_text
+                an_edit_changes_what_is_found
+                sealed_content_is_never_found
+                expired_and_internal_memories_are_not_found
+                only_the_stores_of_the_pass_are_searched
+                a_search_stops_at_its_limit
+                more_of_the_words_ranks_higher
+            }
+            grant {
+                grants_come_back_oldest_first
+                facts_hold_the_grants_that_concern_the_principal
+                a_second_grant_to_the_same_grantee_replaces_and_keeps_the_id
+                a_grant_gives_no_more_than_the_giver_has
+                revoking_takes_back_what_was_given_on
+                a_circle_of_grants_can_be_revoked
+                the_owners_grants_stand_by_themselves
+                only_the_giver_or_the_owner_revokes
+                an_unknown_grant_is_not_found
+                a_grant_of_another_store_is_not_found
+                an_archived_store_can_still_be_shared_and_taken_back
+                a_reader_lists_the_stores_it_can_read
+                an_expired_grant_lists_nothing_but_is_kept
+                an_own_grant_goes_before_one_to_everyone
+            }
+            redact {
+                redaction_takes_content_path_and_attributes
+                redaction_adds_no_version_but_one_change
+                redacting_twice_changes_nothing_more
+                the_head_of_a_live_memory_is_not_redacted
+                a_deleted_version_can_be_redacted
+                a_copy_in_a_later_version_survives_the_redaction_of_an_earlier_one
+                unknown_versions_and_those_of_other_stores_are_not_redacted
+                an_archived_store_can_be_redacted_and_erased
+                erasing_a_live_memory_removes_and_scrubs_everything
+                erasing_a_removed_memory_scrubs_its_history
+                erasing_passes_over_what_is_redacted_already
+                erasing_an_unknown_memory_is_not_found
+                an_erased_path_is_free
+                history_due_for_erasure_is_named_until_it_is_erased
+                history_is_kept_where_the_store_says_so
+            }
+            expire {
+                an_expired_memory_is_invisible_at_its_moment
+                history_outlives_expiry
+                what_has_expired_is_named_for_the_sweeper
+                expiring_writes_a_deleted_version_by_the_system
+                what_is_not_due_does_not_expire
+                a_memory_expires_once
+                an_edit_that_meets_an_expired_memory_says_so
+                a_path_is_free_once_its_memory_has_expired
+                an_end_can_be_moved_while_the_memory_lives
+                an_archived_store_still_loses_what_expires
+                an_expired_memory_counts_until_it_is_removed
+                an_expired_memory_can_be_erased
+            }
+            change {
+                the_feed_tells_every_edit_in_order
+                feed_numbers_have_no_gaps
+                each_store_counts_for_itself
+                the_feed_goes_on_after_a_number
+                times_grow_even_when_the_clock_goes_back
+                a_batch_has_one_time_for_each_version
+                versions_come_newest_first_in_pages
+                versions_are_filtered_by_memory_operation_and_actor
+                filtered_versions_page_too
+                version_bounds_in_time_are_inclusive
+                redactions_do_not_disturb_version_bounds
+                version_filters_work_after_redaction
+                the_basic_view_of_versions_has_digests_but_no_content
+            }
+            store {
+                a_store_comes_back_as_it_was_made
+                describing_changes_what_is_named_and_the_time
+                memory_writes_do_not_touch_the_stores_time
+                a_description_that_breaks_a_rule_is_refused
+                archiving_happens_once
+                an_archived_store_takes_removals_only
+                an_archived_store_can_be_removed
+                stores_are_listed_by_creation_in_pages
+                stores_of_one_moment_are_listed_by_id
+                store_bounds_in_time_are_inclusive
+                archived_stores_are_listed_only_when_asked
+                a_list_of_stores_stays_in_its_workspace_and_scope
+                a_removed_store_is_out_of_sight_at_once
+                a_removed_store_takes_no_writes
+                purging_goes_in_steps_until_nothing_is_left
+                purging_leaves_other_stores_alone
+            }
+            session {
+                a_session_comes_back_as_it_was_made
+                a_session_stays_in_its_workspace
+                facts_tell_how_a_session_attaches_a_store
+                an_attachment_is_a_snapshot_that_outlives_its_store
+                describing_a_session_changes_what_is_named
+                too_many_labels_on_a_session_are_refused
+                archiving_a_session_happens_once
+                a_removed_session_is_gone
+                sessions_are_filtered
+                sessions_come_by_creation_in_pages
+            }
+            key {
+                a_new_engine_has_no_workspace
+                principals_are_found_by_id_and_name
+                a_name_is_taken_once
+                a_key_comes_back_with_its_principal
+                a_hash_is_used_once
+                keys_are_listed_oldest_first
+                revoking_a_key_happens_once
+                keys_of_other_workspaces_are_not_revoked
+                keys_of_a_removed_session_open_nothing
+            }
+            idempotency {
+                a_repeated_write_has_one_effect
+                a_replay_tells_what_was_done_then
+                a_key_used_for_another_request_is_refused
+                keys_of_different_principals_do_not_meet
+                a_refused_write_leaves_its_key_free
+                a_key_is_recalled_before_anything_is_asked
+                every_kind_of_write_can_be_repeated
+                old_keys_are_forgotten
+            }
+            import {
+                the_log_tells_versions_and_redactions_in_feed_order
+                the_log_pages
+                a_store_rebuilt_from_its_log_is_the_same
+                an_import_in_small_steps_ends_the_same
+                imported_memories_are_searchable_and_editable
+                what_is_there_already_is_passed_over
+                principals_and_grants_are_imported
+                history_is_taken_only_in_order
+                another_history_is_not_mixed_in
+                an_archived_store_takes_its_history
+                only_the_workspaces_own_stores_are_exported
+                a_version_redacted_between_two_pages_is_redacted_on_import
+            }
+        }
+    };
+}
