@@ -21,18 +21,9 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 
 /// The steps of `check`, added to a longer report.
 pub(crate) fn steps(root: &Path, report: &mut Report) {
-    report.step("format", || {
-        step::run(cargo(root).args(["fmt", "--all", "--check"]))
-    });
+    report.step("format", || step::run(cargo(root).args(["fmt", "--all", "--check"])));
     report.step("lints", || {
-        let flags = [
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--",
-            "-D",
-            "warnings",
-        ];
+        let flags = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
         step::run(cargo(root).args(flags))
     });
     report.step("tidy", || {
@@ -40,13 +31,7 @@ pub(crate) fn steps(root: &Path, report: &mut Report) {
         Ok(Tally::default())
     });
     report.step("unit and contract tests", || {
-        let flags = [
-            "test",
-            "--workspace",
-            "--exclude",
-            "loci-it",
-            "--no-fail-fast",
-        ];
+        let flags = ["test", "--workspace", "--exclude", "loci-it", "--no-fail-fast"];
         step::run_tests(cargo(root).args(flags))
     });
 }

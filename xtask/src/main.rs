@@ -3,14 +3,8 @@
 //! Everything CI does is a command here, so that a person can do it too with nothing but cargo.
 //! Each command is one module; this file only names them.
 
-#![allow(
-    clippy::print_stdout,
-    reason = "this program talks to a person at a terminal"
-)]
-#![allow(
-    clippy::disallowed_methods,
-    reason = "the build environment is this program's input"
-)]
+#![allow(clippy::print_stdout, reason = "this program talks to a person at a terminal")]
+#![allow(clippy::disallowed_methods, reason = "the build environment is this program's input")]
 
 mod check;
 mod sdk;

@@ -20,9 +20,7 @@ const PYTHON_RELEASES: [&str; 3] = ["current", "legacy", "first"];
 /// One step for each suite.
 pub(crate) fn steps(root: &Path, binary: &Path, report: &mut Report) {
     for release in PYTHON_RELEASES {
-        report.step(&format!("Python SDK, {release}"), || {
-            python(root, binary, release)
-        });
+        report.step(&format!("Python SDK, {release}"), || python(root, binary, release));
     }
     report.step("TypeScript SDK", || typescript(root, binary));
 }
@@ -33,12 +31,8 @@ fn python(root: &Path, binary: &Path, release: &str) -> Verdict {
     let venv = venv(root, release, &requirements)?;
     let server = Server::start(binary)?;
     let mut command = Command::new(venv.join("bin/python"));
-    command
-        .args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "."])
-        .current_dir(&folder);
-    command
-        .env("LOCI_SDK_RELEASE", release)
-        .env("PYTHONDONTWRITEBYTECODE", "1");
+    command.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "."]).current_dir(&folder);
+    command.env("LOCI_SDK_RELEASE", release).env("PYTHONDONTWRITEBYTECODE", "1");
     step::run_tests(against(&server, &mut command))
 }
 
@@ -55,9 +49,7 @@ fn python_folder(root: &Path) -> Result<PathBuf> {
 /// a new one and an unchanged file costs nothing.
 fn venv(root: &Path, release: &str, requirements: &Path) -> Result<PathBuf> {
     let text = fs::read(requirements).with_context(|| format!("{}", requirements.display()))?;
-    let venv = root
-        .join(".xtask")
-        .join(format!("venv-{release}-{}", short_hash(&text)));
+    let venv = root.join(".xtask").join(format!("venv-{release}-{}", short_hash(&text)));
     let done = venv.join("xtask-complete");
     if done.is_file() {
         return Ok(venv);
@@ -67,14 +59,7 @@ fn venv(root: &Path, release: &str, requirements: &Path) -> Result<PathBuf> {
     }
     step::run(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
     let mut install = Command::new(venv.join("bin/python"));
-    install.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "-r",
-    ]);
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]);
     step::run(install.arg(requirements))?;
     fs::write(&done, "")?;
     Ok(venv)
@@ -88,9 +73,7 @@ fn typescript(root: &Path, binary: &Path) -> Verdict {
     npm_install(&folder)?;
     let server = Server::start(binary)?;
     let mut command = Command::new("node");
-    command
-        .args(["--test", "--test-reporter=spec"])
-        .current_dir(&folder);
+    command.args(["--test", "--test-reporter=spec"]).current_dir(&folder);
     step::run_tests(against(&server, &mut command))
 }
 
@@ -106,8 +89,7 @@ fn npm_install(folder: &Path) -> Result<()> {
         return Ok(());
     }
     let mut npm = Command::new("npm");
-    npm.arg(if locked { "ci" } else { "install" })
-        .current_dir(folder);
+    npm.arg(if locked { "ci" } else { "install" }).current_dir(folder);
     npm.args(["--no-audit", "--no-fund"]);
     step::run(&mut npm)?;
     fs::write(&done, stamp)?;
@@ -115,9 +97,7 @@ fn npm_install(folder: &Path) -> Result<()> {
 }
 
 fn against<'a>(server: &Server, command: &'a mut Command) -> &'a mut Command {
-    command
-        .env("LOCI_BASE_URL", server.base_url())
-        .env("LOCI_API_KEY", ADMIN_KEY)
+    command.env("LOCI_BASE_URL", server.base_url()).env("LOCI_API_KEY", ADMIN_KEY)
 }
 
 fn short_hash(bytes: &[u8]) -> String {

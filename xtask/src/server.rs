@@ -48,11 +48,7 @@ impl Server {
             }
         });
         let answer = receive.recv_timeout(START_TIMEOUT);
-        let server = Self {
-            child,
-            base_url: answer.clone().unwrap_or_default(),
-            _data: data,
-        };
+        let server = Self { child, base_url: answer.clone().unwrap_or_default(), _data: data };
         if answer.is_err() {
             bail!("the server did not say `{READY}…` within {START_TIMEOUT:?}");
         }

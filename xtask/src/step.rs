@@ -34,10 +34,7 @@ impl Report {
     /// With `CI=true` a skipped test is a failed one: CI must see everything run.
     pub(crate) fn new() -> Self {
         let ci = std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");
-        Self {
-            entries: Vec::new(),
-            skips_allowed: !ci,
-        }
+        Self { entries: Vec::new(), skips_allowed: !ci }
     }
 
     /// Runs `work` as the step `name`; true if it went well.
@@ -48,35 +45,17 @@ impl Report {
             Ok(tally) => (tally, tally.failed == 0),
             Err(error) => {
                 println!("{name}: {error:#}");
-                (
-                    Tally {
-                        failed: 1,
-                        ..Tally::default()
-                    },
-                    false,
-                )
+                (Tally { failed: 1, ..Tally::default() }, false)
             }
         };
         if tally.skipped > 0 && !self.skips_allowed {
-            println!(
-                "{name}: {} tests were skipped, which CI does not allow",
-                tally.skipped
-            );
+            println!("{name}: {} tests were skipped, which CI does not allow", tally.skipped);
             tally.failed += tally.skipped;
             ok = false;
         }
         let took = start.elapsed();
-        println!(
-            "── {name}: {} in {:.1} s",
-            if ok { "ok" } else { "FAILED" },
-            took.as_secs_f64()
-        );
-        self.entries.push(Entry {
-            name: name.to_owned(),
-            tally,
-            ok,
-            took,
-        });
+        println!("── {name}: {} in {:.1} s", if ok { "ok" } else { "FAILED" }, took.as_secs_f64());
+        self.entries.push(Entry { name: name.to_owned(), tally, ok, took });
         ok
     }
 
@@ -91,20 +70,11 @@ impl Report {
     }
 
     fn table(&self) -> String {
-        let width = self
-            .entries
-            .iter()
-            .map(|entry| entry.name.chars().count())
-            .max()
-            .unwrap_or(0);
+        let width = self.entries.iter().map(|entry| entry.name.chars().count()).max().unwrap_or(0);
         let mut sum = Tally::default();
         let mut text = String::new();
-        writeln!(
-            text,
-            "{:width$}  result  passed  failed  skipped    time",
-            "step"
-        )
-        .expect("writing to a string cannot fail");
+        writeln!(text, "{:width$}  result  passed  failed  skipped    time", "step")
+            .expect("writing to a string cannot fail");
         for entry in &self.entries {
             sum.add(entry.tally);
             writeln!(
@@ -138,10 +108,7 @@ pub(crate) fn run(command: &mut Command) -> Verdict {
 pub(crate) fn run_tests(command: &mut Command) -> Verdict {
     let (mut tally, ok) = stream(command)?;
     if !ok && tally.failed == 0 {
-        println!(
-            "{} ended badly without naming a failed test",
-            shown(command)
-        );
+        println!("{} ended badly without naming a failed test", shown(command));
         tally.failed = 1;
     }
     if ok && tally.passed == 0 {
@@ -152,11 +119,8 @@ pub(crate) fn run_tests(command: &mut Command) -> Verdict {
 
 fn stream(command: &mut Command) -> Result<(Tally, bool)> {
     println!("$ {}", shown(command));
-    let spawned = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
+    let spawned =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = match spawned {
         Ok(child) => child,
         Err(error) => bail!("cannot run {}: {error}", shown(command)),
@@ -174,8 +138,7 @@ fn stream(command: &mut Command) -> Result<(Tally, bool)> {
         output.push('\n');
     }
     for pump in pumps.into_iter().flatten() {
-        pump.join()
-            .expect("a pump only reads and sends, it does not panic");
+        pump.join().expect("a pump only reads and sends, it does not panic");
     }
     Ok((Tally::of(&output), child.wait()?.success()))
 }
@@ -184,10 +147,7 @@ fn pump(pipe: impl Read + Send + 'static, send: mpsc::Sender<String>) -> thread:
     thread::spawn(move || {
         let mut pipe = BufReader::new(pipe);
         let mut line = Vec::new();
-        while pipe
-            .read_until(b'\n', &mut line)
-            .is_ok_and(|count| count > 0)
-        {
+        while pipe.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
             let text = String::from_utf8_lossy(&line).trim_end().to_owned();
             if send.send(text).is_err() {
                 return;
@@ -212,20 +172,9 @@ mod tests {
 
     #[test]
     fn the_sum_line_stands_alone_and_counts_broken_steps() {
-        let mut report = Report {
-            entries: Vec::new(),
-            skips_allowed: true,
-        };
-        assert!(report.step("good", || Ok(Tally {
-            passed: 4,
-            failed: 0,
-            skipped: 1
-        })));
-        assert!(!report.step("bad", || Ok(Tally {
-            passed: 2,
-            failed: 3,
-            skipped: 0
-        })));
+        let mut report = Report { entries: Vec::new(), skips_allowed: true };
+        assert!(report.step("good", || Ok(Tally { passed: 4, failed: 0, skipped: 1 })));
+        assert!(!report.step("bad", || Ok(Tally { passed: 2, failed: 3, skipped: 0 })));
         assert!(!report.step("broken", || bail!("did not build")));
         assert_eq!(report.table().lines().last(), Some("6 passed, 4 failed"));
         assert!(report.finish().is_err());
@@ -233,28 +182,14 @@ mod tests {
 
     #[test]
     fn skips_fail_where_they_are_not_allowed() {
-        let mut report = Report {
-            entries: Vec::new(),
-            skips_allowed: false,
-        };
-        assert!(!report.step("partly", || Ok(Tally {
-            passed: 4,
-            failed: 0,
-            skipped: 1
-        })));
+        let mut report = Report { entries: Vec::new(), skips_allowed: false };
+        assert!(!report.step("partly", || Ok(Tally { passed: 4, failed: 0, skipped: 1 })));
     }
 
     #[test]
     fn a_runner_that_dies_or_runs_nothing_is_a_failure() {
         let tally = run_tests(Command::new("sh").args(["-c", "echo '3 passed in 0.1s'; exit 4"]));
-        assert_eq!(
-            tally.unwrap(),
-            Tally {
-                passed: 3,
-                failed: 1,
-                skipped: 0
-            }
-        );
+        assert_eq!(tally.unwrap(), Tally { passed: 3, failed: 1, skipped: 0 });
         assert!(run_tests(Command::new("sh").args(["-c", "exit 0"])).is_err());
         assert!(run(&mut Command::new("/nonexistent/program")).is_err());
     }

@@ -17,9 +17,8 @@ impl Tally {
         let mut sum = Self::default();
         for line in output.lines() {
             let line = without_colour(line);
-            let found = cargo_line(&line)
-                .or_else(|| pytest_line(&line))
-                .or_else(|| node_line(&line));
+            let found =
+                cargo_line(&line).or_else(|| pytest_line(&line)).or_else(|| node_line(&line));
             if let Some(tally) = found {
                 sum.add(tally);
             }
@@ -57,24 +56,13 @@ fn pytest_line(line: &str) -> Option<Tally> {
 /// `# pass 12` (TAP reporter) or `ℹ pass 12` (spec reporter), one count to a line.
 fn node_line(line: &str) -> Option<Tally> {
     let line = line.trim_end();
-    let rest = line
-        .strip_prefix("# ")
-        .or_else(|| line.strip_prefix("ℹ "))?;
+    let rest = line.strip_prefix("# ").or_else(|| line.strip_prefix("ℹ "))?;
     let (word, count) = rest.split_once(' ')?;
     let count = count.parse().ok()?;
     match word {
-        "pass" => Some(Tally {
-            passed: count,
-            ..Tally::default()
-        }),
-        "fail" | "cancelled" => Some(Tally {
-            failed: count,
-            ..Tally::default()
-        }),
-        "skipped" | "todo" => Some(Tally {
-            skipped: count,
-            ..Tally::default()
-        }),
+        "pass" => Some(Tally { passed: count, ..Tally::default() }),
+        "fail" | "cancelled" => Some(Tally { failed: count, ..Tally::default() }),
+        "skipped" | "todo" => Some(Tally { skipped: count, ..Tally::default() }),
         _ => None,
     }
 }
@@ -120,14 +108,7 @@ mod tests {
 
     #[track_caller]
     fn check(output: &str, passed: u64, failed: u64, skipped: u64) {
-        assert_eq!(
-            Tally::of(output),
-            Tally {
-                passed,
-                failed,
-                skipped
-            }
-        );
+        assert_eq!(Tally::of(output), Tally { passed, failed, skipped });
     }
 
     #[test]
@@ -144,40 +125,20 @@ mod tests {
 
     #[test]
     fn pytest_summaries_in_both_styles() {
-        check(
-            "===== 1 failed, 12 passed, 2 skipped, 3 warnings in 4.05s =====",
-            12,
-            1,
-            2,
-        );
+        check("===== 1 failed, 12 passed, 2 skipped, 3 warnings in 4.05s =====", 12, 1, 2);
         check("3 passed, 9 deselected in 0.12s", 3, 0, 0);
-        check(
-            "\u{1b}[32m\u{1b}[1m64 passed\u{1b}[0m in 61.20s (0:01:01)",
-            64,
-            0,
-            0,
-        );
+        check("\u{1b}[32m\u{1b}[1m64 passed\u{1b}[0m in 61.20s (0:01:01)", 64, 0, 0);
         check("2 errors in 1.00s", 0, 2, 0);
     }
 
     #[test]
     fn node_summaries_in_both_reporters() {
-        check(
-            "ℹ tests 4\nℹ pass 3\nℹ fail 1\nℹ skipped 0\nℹ duration_ms 12.5",
-            3,
-            1,
-            0,
-        );
+        check("ℹ tests 4\nℹ pass 3\nℹ fail 1\nℹ skipped 0\nℹ duration_ms 12.5", 3, 1, 0);
         check("# tests 4\n# pass 4\n# fail 0\n# todo 1", 4, 0, 1);
     }
 
     #[test]
     fn ordinary_text_counts_nothing() {
-        check(
-            "writes 3 files in 2s\n# heading 4\ntest result: unknown\nall done in time",
-            0,
-            0,
-            0,
-        );
+        check("writes 3 files in 2s\n# heading 4\ntest result: unknown\nall done in time", 0, 0, 0);
     }
 }

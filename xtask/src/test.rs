@@ -36,7 +36,5 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 fn debug_binary(root: &Path) -> PathBuf {
     let own = std::env::current_exe().ok();
     let target = own.as_deref().and_then(Path::parent).and_then(Path::parent);
-    target
-        .map_or_else(|| root.join("target"), Path::to_owned)
-        .join("debug/loci")
+    target.map_or_else(|| root.join("target"), Path::to_owned).join("debug/loci")
 }

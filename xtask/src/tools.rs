@@ -18,26 +18,14 @@ struct Tool {
 }
 
 const TOOLS: [Tool; 4] = [
-    Tool {
-        name: "Python 3",
-        probe: &["python3", "--version"],
-        packages: &["python3"],
-    },
+    Tool { name: "Python 3", probe: &["python3", "--version"], packages: &["python3"] },
     Tool {
         name: "Python's venv module",
         probe: &["python3", "-c", "import venv, ensurepip"],
         packages: &["python3-venv"],
     },
-    Tool {
-        name: "Node.js",
-        probe: &["node", "--version"],
-        packages: &["nodejs"],
-    },
-    Tool {
-        name: "npm",
-        probe: &["npm", "--version"],
-        packages: &["npm"],
-    },
+    Tool { name: "Node.js", probe: &["node", "--version"], packages: &["nodejs"] },
+    Tool { name: "npm", probe: &["npm", "--version"], packages: &["npm"] },
 ];
 
 /// Makes every tool usable, or says which Debian packages a person has to install.
@@ -46,18 +34,10 @@ pub(crate) fn prepare() -> Result<Tally> {
     if missing.is_empty() {
         return Ok(Tally::default());
     }
-    let packages: Vec<&str> = missing
-        .iter()
-        .flat_map(|tool| tool.packages)
-        .copied()
-        .collect();
+    let packages: Vec<&str> = missing.iter().flat_map(|tool| tool.packages).copied().collect();
     println!("missing: {}", names(&missing));
     if !(is_root() && works(&["apt-get", "--version"])) {
-        bail!(
-            "{} needed; on Debian: apt-get install {}",
-            names(&missing),
-            packages.join(" ")
-        );
+        bail!("{} needed; on Debian: apt-get install {}", names(&missing), packages.join(" "));
     }
     step::run(Command::new("apt-get").args(["update", "--quiet"]))?;
     step::run(
@@ -66,26 +46,15 @@ pub(crate) fn prepare() -> Result<Tally> {
             .args(&packages)
             .env("DEBIAN_FRONTEND", "noninteractive"),
     )?;
-    let still: Vec<&Tool> = missing
-        .into_iter()
-        .filter(|tool| !works(tool.probe))
-        .collect();
+    let still: Vec<&Tool> = missing.into_iter().filter(|tool| !works(tool.probe)).collect();
     if !still.is_empty() {
-        bail!(
-            "{} still not usable after installing {}",
-            names(&still),
-            packages.join(" ")
-        );
+        bail!("{} still not usable after installing {}", names(&still), packages.join(" "));
     }
     Ok(Tally::default())
 }
 
 fn names(tools: &[&Tool]) -> String {
-    tools
-        .iter()
-        .map(|tool| tool.name)
-        .collect::<Vec<_>>()
-        .join(", ")
+    tools.iter().map(|tool| tool.name).collect::<Vec<_>>().join(", ")
 }
 
 fn works(probe: &[&str]) -> bool {

@@ -32,13 +32,11 @@ const ARROWS: [(&str, &[&str]); 7] = [
 ];
 
 /// Crates that are development code themselves and are never shipped.
-const DEVELOPMENT: [&str; 2] = ["xtask", "loci-it"];
+const DEVELOPMENT: [&str; 3] = ["xtask", "loci-it", "loci-bench"];
 
 /// Not even tests of the one may know the other.
-const FORBIDDEN_EVERYWHERE: [(&str, &str); 2] = [
-    ("loci-http", "loci-dialects"),
-    ("loci-dialects", "loci-http"),
-];
+const FORBIDDEN_EVERYWHERE: [(&str, &str); 2] =
+    [("loci-http", "loci-dialects"), ("loci-dialects", "loci-http")];
 
 /// One dependency inside the workspace.
 struct Arrow {
@@ -48,39 +46,23 @@ struct Arrow {
 }
 
 pub(super) fn breaches(root: &Path) -> Result<Vec<String>> {
-    let flags = [
-        "metadata",
-        "--no-deps",
-        "--format-version",
-        "1",
-        "--offline",
-    ];
-    let output = cargo(root)
-        .args(flags)
-        .output()
-        .context("cannot run cargo metadata")?;
+    let flags = ["metadata", "--no-deps", "--format-version", "1", "--offline"];
+    let output = cargo(root).args(flags).output().context("cannot run cargo metadata")?;
     if !output.status.success() {
-        bail!(
-            "cargo metadata failed: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        bail!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
     }
     let metadata = serde_json::from_slice(&output.stdout).context("cargo metadata is not JSON")?;
     judge(&metadata)
 }
 
 fn judge(metadata: &Value) -> Result<Vec<String>> {
-    let packages = metadata["packages"]
-        .as_array()
-        .context("cargo metadata has no packages")?;
+    let packages = metadata["packages"].as_array().context("cargo metadata has no packages")?;
     let mut breaches = Vec::new();
     for package in packages {
         let from = package["name"].as_str().context("a package has no name")?;
         let known = DEVELOPMENT.contains(&from) || ARROWS.iter().any(|(name, _)| *name == from);
         if !known {
-            breaches.push(format!(
-                "{from}: a crate that xtask/src/tidy/arrows.rs does not list"
-            ));
+            breaches.push(format!("{from}: a crate that xtask/src/tidy/arrows.rs does not list"));
         }
     }
     breaches.extend(arrows(packages)?.iter().filter_map(breach));
@@ -92,17 +74,11 @@ fn arrows(packages: &[Value]) -> Result<Vec<Arrow>> {
     for package in packages {
         let from = package["name"].as_str().context("a package has no name")?;
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
-            let to = dependency["name"]
-                .as_str()
-                .context("a dependency has no name")?;
+            let to = dependency["name"].as_str().context("a dependency has no name")?;
             // Only a dependency inside the workspace has a path.
             if dependency["path"].is_string() {
                 let for_tests = dependency["kind"] == "dev";
-                arrows.push(Arrow {
-                    from: from.to_owned(),
-                    to: to.to_owned(),
-                    for_tests,
-                });
+                arrows.push(Arrow { from: from.to_owned(), to: to.to_owned(), for_tests });
             }
         }
     }
@@ -110,24 +86,15 @@ fn arrows(packages: &[Value]) -> Result<Vec<Arrow>> {
 }
 
 fn breach(arrow: &Arrow) -> Option<String> {
-    let Arrow {
-        from,
-        to,
-        for_tests,
-    } = arrow;
+    let Arrow { from, to, for_tests } = arrow;
     if FORBIDDEN_EVERYWHERE.contains(&(from, to)) {
-        return Some(format!(
-            "{from} → {to}: these two must not know each other, even in tests"
-        ));
+        return Some(format!("{from} → {to}: these two must not know each other, even in tests"));
     }
     // Tests may use any backend and any lower crate; cargo itself refuses real cycles.
     if *for_tests || DEVELOPMENT.contains(&from.as_str()) {
         return None;
     }
-    let allowed = ARROWS
-        .iter()
-        .find(|(name, _)| name == from)
-        .map_or(&[][..], |(_, to)| *to);
+    let allowed = ARROWS.iter().find(|(name, _)| name == from).map_or(&[][..], |(_, to)| *to);
     (!allowed.contains(&to.as_str()))
         .then(|| format!("{from} → {to}: an arrow that xtask/src/tidy/arrows.rs does not allow"))
 }
@@ -143,11 +110,7 @@ mod tests {
             "name": from,
             "dependencies": [{"name": to, "path": "/x", "kind": kind}, {"name": "serde"}],
         }]});
-        assert_eq!(
-            judge(&metadata).unwrap().len(),
-            breaches,
-            "{from} → {to} ({kind:?})"
-        );
+        assert_eq!(judge(&metadata).unwrap().len(), breaches, "{from} → {to} ({kind:?})");
     }
 
     #[test]

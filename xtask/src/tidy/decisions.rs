@@ -28,9 +28,7 @@ fn judge(sorted_names: &[String]) -> Vec<String> {
             None => breaches.push(format!("docs/decisions/{name}: not named NNN-title.md")),
             Some(number) => {
                 if number != expected {
-                    breaches.push(format!(
-                        "docs/decisions/{name}: expected number {expected:03}"
-                    ));
+                    breaches.push(format!("docs/decisions/{name}: expected number {expected:03}"));
                 }
                 expected = number + 1;
             }

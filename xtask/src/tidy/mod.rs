@@ -37,7 +37,8 @@ fn breaches(root: &Path) -> Result<Vec<String>> {
 /// Every `.rs` file of the workspace, sorted, without build output and foreign packages.
 fn rust_files(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    let mut folders = vec![root.join("crates"), root.join("xtask"), root.join("tests")];
+    let mut folders: Vec<PathBuf> =
+        ["crates", "xtask", "tests", "bench"].iter().map(|name| root.join(name)).collect();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
