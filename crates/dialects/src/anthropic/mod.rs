@@ -1,0 +1,90 @@
+//! The Memory Stores door: stores, memories, versions, and sessions as far as attaching a store
+//! needs them, in the shapes the published client libraries expect.
+//!
+//! Each noun has a file of endpoints, a `request` that reads the wire and a `render` that writes it.
+//! `call` is what every request goes through first: who asks, then the beta header, then the rest.
+
+mod beta;
+mod body;
+mod call;
+mod cursor;
+mod document;
+mod error;
+mod memories;
+mod query;
+mod render;
+mod sessions;
+mod stores;
+mod versions;
+
+pub use document::openapi;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{get, post};
+use call::{beta as with_beta, plain};
+use loci_engine::Engine;
+
+/// Every route of this door. The layers around it leave `loci_engine::Identified` and
+/// `loci_model::RequestId` on each request and bound the size of its body.
+pub fn router(engine: Engine) -> Router {
+    let stores = Router::new()
+        .route("/v1/memory_stores", post(with_beta(stores::create)).get(with_beta(stores::list)))
+        .route(
+            "/v1/memory_stores/{memory_store_id}",
+            get(with_beta(stores::retrieve))
+                .post(with_beta(stores::update))
+                .delete(with_beta(stores::delete)),
+        )
+        .route("/v1/memory_stores/{memory_store_id}/archive", post(with_beta(stores::archive)));
+    let memories = Router::new()
+        .route(
+            "/v1/memory_stores/{memory_store_id}/memories",
+            post(with_beta(memories::create)).get(with_beta(memories::list)),
+        )
+        .route(
+            "/v1/memory_stores/{memory_store_id}/memories/{memory_id}",
+            get(with_beta(memories::retrieve))
+                .post(with_beta(memories::update))
+                .patch(with_beta(memories::update))
+                .delete(with_beta(memories::delete)),
+        );
+    let versions = Router::new()
+        .route(
+            "/v1/memory_stores/{memory_store_id}/memory_versions",
+            get(with_beta(versions::list)),
+        )
+        .route(
+            "/v1/memory_stores/{memory_store_id}/memory_versions/{memory_version_id}",
+            get(with_beta(versions::retrieve)),
+        )
+        .route(
+            "/v1/memory_stores/{memory_store_id}/memory_versions/{memory_version_id}/redact",
+            post(with_beta(versions::redact)),
+        );
+    let sessions = Router::new()
+        .route("/v1/sessions", post(plain(sessions::create)).get(plain(sessions::list)))
+        .route(
+            "/v1/sessions/{session_id}",
+            get(plain(sessions::retrieve))
+                .post(plain(sessions::update))
+                .delete(plain(sessions::delete)),
+        )
+        .route("/v1/sessions/{session_id}/archive", post(plain(sessions::archive)))
+        .route(
+            "/v1/sessions/{session_id}/resources",
+            get(plain(sessions::list_resources)).post(plain(sessions::add_resource)),
+        )
+        .route(
+            "/v1/sessions/{session_id}/resources/{resource_id}",
+            get(plain(sessions::retrieve_resource)),
+        );
+    stores
+        .merge(memories)
+        .merge(versions)
+        .merge(sessions)
+        // The layers outside have bounded the body already; a second, smaller bound would answer in
+        // another envelope.
+        .layer(DefaultBodyLimit::disable())
+        .with_state(engine)
+}
