@@ -38,23 +38,47 @@ pub fn code(error: &Error) -> Code {
     Code { name, status, is_retryable }
 }
 
-/// Every code, for the reference page and its test.
-pub const NAMES: [&str; 17] = [
-    "invalid",
-    "not_found",
-    "denied",
-    "unauthenticated",
-    "path_taken",
-    "expect_failed",
-    "archived",
-    "sealed",
-    "text_matches",
-    "too_large",
-    "over_quota",
-    "is_head",
-    "taken",
-    "idempotency_key_reused",
-    "disk_full",
-    "unavailable",
-    "internal",
-];
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loci_model::{Invalid, MemoryId, MemoryPath};
+
+    fn one_of_each() -> Vec<Error> {
+        let path = MemoryPath::parse("/a").unwrap();
+        vec![
+            Error::Invalid(Invalid::new("field", "why")),
+            Error::NotFound("memory"),
+            Error::Denied("no"),
+            Error::Unauthenticated("no"),
+            Error::PathTaken { memory: MemoryId::from_u128(1), path },
+            Error::ExpectFailed,
+            Error::Archived,
+            Error::Sealed,
+            Error::TextMatches { count: 2 },
+            Error::TooLarge { bytes: 2, limit: 1 },
+            Error::OverQuota("full".into()),
+            Error::IsHead,
+            Error::Taken("name"),
+            Error::KeyReused,
+            Error::Full,
+            Error::Unavailable("later"),
+            Error::Internal("secret detail".into()),
+        ]
+    }
+
+    #[test]
+    fn every_code_is_documented_with_its_status() {
+        let page = include_str!("../../../docs/reference/errors.md");
+        for error in one_of_each() {
+            let Code { name, status, .. } = code(&error);
+            assert!(page.contains(&format!("| `{name}` | {status} |")), "{name}");
+        }
+        let lines = page.lines().filter(|line| line.starts_with("| `")).count();
+        assert_eq!(lines, one_of_each().len(), "the page lists a code that does not exist");
+    }
+
+    #[test]
+    fn what_went_wrong_inside_is_not_shown() {
+        assert!(!Error::Internal("secret detail".into()).to_string().contains("secret"));
+    }
+}
