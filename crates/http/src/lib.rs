@@ -1,1 +1,52 @@
+//! The HTTP server: an accept loop that slow clients cannot hold, the layers every request passes,
+//! and Loci's own routes.
+//!
+//! The doors (`loci-dialects`) come in as finished routers and know nothing of this crate; they find
+//! who asks in the request's extensions. So authentication, limits, request ids, logs and metrics
+//! are the same for all of them.
+#![warn(missing_docs)]
 
+mod error;
+mod extract;
+mod layers;
+mod listen;
+mod metrics;
+mod openapi;
+mod options;
+mod routes;
+mod timed_io;
+mod wire;
+
+pub use layers::auth::LocalOperator;
+pub use listen::{Listener, serve};
+pub use options::HttpOptions;
+
+use axum::Router;
+use layers::GateLayer;
+use loci_engine::Engine;
+use metrics::Metrics;
+use routes::Native;
+use std::sync::Arc;
+
+/// All routes, under all layers: the native ones and those of the doors. `openapi` describes the
+/// doors' routes; together with ours it is served at `/openapi.json`.
+pub fn router(
+    engine: Engine,
+    doors: Router,
+    openapi: utoipa::openapi::OpenApi,
+    options: &HttpOptions,
+) -> Router {
+    let metrics = Arc::new(Metrics::new());
+    let native = Native {
+        engine: engine.clone(),
+        metrics: Arc::clone(&metrics),
+        document: openapi::document(openapi),
+        scratch_dir: options.scratch_dir.clone(),
+        body_idle_timeout: options.body_idle_timeout,
+    };
+    routes::router(Arc::new(native))
+        .merge(doors)
+        .fallback(error::unknown_route)
+        .method_not_allowed_fallback(error::wrong_method)
+        .layer(GateLayer::new(engine, metrics, options))
+}

@@ -1,0 +1,206 @@
+//! Failures as answers: status, stable type, message, and whether trying again makes sense.
+//!
+//! A [`Failure`] does not know the request id. It rides in the answer's extensions until the gate,
+//! which does know it, writes the envelope; so no route has to carry the id around.
+
+use crate::wire::{ErrorBody, ErrorEnvelope};
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderName, HeaderValue, StatusCode};
+use loci_engine::codes;
+use loci_model::{Invalid, RequestId};
+use std::borrow::Cow;
+
+/// Shorthand for what routes return.
+pub(crate) type Result<T> = std::result::Result<T, Failure>;
+
+/// Tells official clients not to repeat what cannot succeed: they repeat every 409 and 5xx else.
+const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
+const FULL_DISK: StatusCode = StatusCode::INSUFFICIENT_STORAGE;
+
+/// A request that did not work out.
+#[derive(Debug, Clone)]
+pub(crate) struct Failure {
+    status: StatusCode,
+    message: Cow<'static, str>,
+    retry_after_secs: Option<u64>,
+    /// Whether the rest of the request is unread, so that the connection cannot go on.
+    closes: bool,
+    /// What happened, for the log only.
+    internal: Option<String>,
+}
+
+impl Failure {
+    /// A failure with this status; its type follows from it.
+    pub(crate) fn new(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            status,
+            message: message.into(),
+            retry_after_secs: None,
+            closes: false,
+            internal: None,
+        }
+    }
+
+    /// The request breaks a rule.
+    pub(crate) fn invalid(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// There is no such thing, or the caller may not know of it.
+    pub(crate) fn not_found(noun: &'static str) -> Self {
+        (&loci_engine::Error::NotFound(noun)).into()
+    }
+
+    /// Our fault; `why` goes to the log only.
+    pub(crate) fn internal(why: impl Into<String>) -> Self {
+        let mut failure = Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error");
+        failure.internal = Some(why.into());
+        failure
+    }
+
+    /// The client was too slow.
+    pub(crate) fn timeout(message: &'static str) -> Self {
+        Self::new(StatusCode::REQUEST_TIMEOUT, message)
+    }
+
+    /// Says when to come back.
+    pub(crate) fn retry_after(mut self, secs: u64) -> Self {
+        self.retry_after_secs = Some(secs);
+        self
+    }
+
+    /// Ends the connection after the answer.
+    pub(crate) fn closing(mut self) -> Self {
+        self.closes = true;
+        self
+    }
+
+    /// The envelope, with the request it answers.
+    pub(crate) fn render(&self, request: RequestId) -> Response {
+        if let Some(why) = &self.internal {
+            tracing::error!(request_id = %request, why, "internal error");
+        }
+        let envelope = ErrorEnvelope {
+            kind: "error",
+            error: ErrorBody { kind: error_type(self.status), message: &self.message },
+            request_id: request.to_string(),
+        };
+        let body = serde_json::to_vec(&envelope).expect("strings always become JSON");
+        let mut response = Response::new(Body::from(body));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(secs) = self.retry_after_secs {
+            headers.insert(RETRY_AFTER, HeaderValue::from(secs));
+        }
+        if matches!(self.status, StatusCode::CONFLICT | FULL_DISK) {
+            headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
+        }
+        if self.closes {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+}
+
+/// The stable type of a status. 405 is a mistake of the request like any other 4xx.
+fn error_type(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        401 => "authentication_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        408 => "timeout_error",
+        409 => "conflict_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        500.. => "api_error",
+        _ => "invalid_request_error",
+    }
+}
+
+impl From<&loci_engine::Error> for Failure {
+    fn from(error: &loci_engine::Error) -> Self {
+        if let loci_engine::Error::Internal(why) = error {
+            return Self::internal(why.clone());
+        }
+        let code = codes::code(error);
+        let status = StatusCode::from_u16(code.status).expect("the table holds real statuses");
+        let mut failure = Self::new(status, error.to_string());
+        failure.retry_after_secs = code.is_retryable.then_some(1);
+        failure
+    }
+}
+
+impl From<loci_engine::Error> for Failure {
+    fn from(error: loci_engine::Error) -> Self {
+        (&error).into()
+    }
+}
+
+impl From<Invalid> for Failure {
+    fn from(invalid: Invalid) -> Self {
+        Self::invalid(invalid.to_string())
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = self.status;
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+/// Answers paths that no door has.
+pub(crate) async fn unknown_route() -> Failure {
+    Failure::new(StatusCode::NOT_FOUND, "there is no such route")
+}
+
+/// Answers methods that a path does not have.
+pub(crate) async fn wrong_method() -> Failure {
+    Failure::new(StatusCode::METHOD_NOT_ALLOWED, "this route does not take that method")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loci_engine::Error;
+
+    fn check(error: &Error, status: u16, kind: &str) -> Response {
+        let failure = Failure::from(error);
+        assert_eq!(failure.status.as_u16(), status, "{error}");
+        assert_eq!(error_type(failure.status), kind, "{error}");
+        failure.render(RequestId::from_u128(1))
+    }
+
+    #[test]
+    fn engine_errors_have_their_types() {
+        check(&Error::NotFound("grant"), 404, "not_found_error");
+        check(&Error::Denied("no"), 403, "permission_error");
+        check(&Error::Unauthenticated("no"), 401, "authentication_error");
+        check(&Error::Archived, 400, "invalid_request_error");
+        check(&Error::KeyReused, 400, "invalid_request_error");
+        check(&Error::Taken("name"), 409, "conflict_error");
+        check(&Error::Full, 507, "api_error");
+        check(&Error::Unavailable("later"), 503, "api_error");
+        check(&Error::Internal("x".into()), 500, "api_error");
+    }
+
+    #[test]
+    fn conflicts_are_not_to_be_repeated_and_busy_says_when() {
+        let conflict = check(&Error::ExpectFailed, 409, "conflict_error");
+        assert_eq!(conflict.headers()["x-should-retry"], "false");
+        let busy = check(&Error::Unavailable("later"), 503, "api_error");
+        assert_eq!(busy.headers()["retry-after"], "1");
+        assert!(busy.headers().get("x-should-retry").is_none());
+    }
+
+    #[test]
+    fn inner_text_stays_inside() {
+        let failure = Failure::from(&Error::Internal("table memory is broken".into()));
+        assert_eq!(failure.message, "internal error");
+    }
+}

@@ -1,0 +1,216 @@
+//! What every request passes, in one step: request id, authentication, rate, body, timeout, panic,
+//! envelope, metrics, log line.
+//!
+//! One service instead of a stack of them: each boxed layer would cost an allocation and a clone on
+//! every request, and the order, which matters, would be spread over many files. The gate never
+//! refuses for lack of a key; it leaves [`loci_engine::Identified`] for the doors, so that each can
+//! refuse in its own words.
+
+pub(crate) mod auth;
+mod body;
+mod rate;
+
+use crate::HttpOptions;
+use crate::error::Failure;
+use crate::metrics::{Metrics, RouteMetrics};
+use crate::routes::{self, Timing};
+use auth::Found;
+use axum::extract::{MatchedPath, Request};
+use axum::response::Response;
+use body::BodyLimits;
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http::{HeaderName, HeaderValue, Method};
+use loci_engine::{Context, Engine, Identified};
+use loci_model::{PrincipalId, RequestId};
+use rate::RateLimit;
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{self, Poll};
+use std::time::Duration;
+use tokio::time::Instant;
+use tower::{Layer, Service};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+/// What requests that no route matches are counted and logged under.
+const NO_ROUTE: &str = "none";
+
+/// What all requests share.
+struct Shared {
+    engine: Engine,
+    metrics: Arc<Metrics>,
+    rate: Option<RateLimit>,
+    body: BodyLimits,
+    request_timeout: Duration,
+    /// What a request without any credential is left with.
+    nobody: Identified,
+}
+
+/// Puts the gate before routes.
+#[derive(Clone)]
+pub(crate) struct GateLayer(Arc<Shared>);
+
+impl GateLayer {
+    pub(crate) fn new(engine: Engine, metrics: Arc<Metrics>, options: &HttpOptions) -> Self {
+        Self(Arc::new(Shared {
+            engine,
+            metrics,
+            rate: options.requests_per_second.map(RateLimit::new),
+            body: BodyLimits::new(options),
+            request_timeout: options.request_timeout,
+            nobody: Identified(Arc::new(Err(loci_engine::Error::Unauthenticated(
+                "an API key is needed: send it as Authorization: Bearer KEY or X-Api-Key: KEY",
+            )))),
+        }))
+    }
+}
+
+impl<S> Layer<S> for GateLayer {
+    type Service = Gate<S>;
+
+    fn layer(&self, inner: S) -> Gate<S> {
+        Gate { inner, shared: Arc::clone(&self.0) }
+    }
+}
+
+/// The step before a route.
+#[derive(Clone)]
+pub(crate) struct Gate<S> {
+    inner: S,
+    shared: Arc<Shared>,
+}
+
+impl<S> Service<Request> for Gate<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        // The clone that was polled ready goes with the request; the fresh one stays.
+        let fresh = self.inner.clone();
+        let inner = std::mem::replace(&mut self.inner, fresh);
+        let shared = Arc::clone(&self.shared);
+        Box::pin(async move { Ok(shared.pass(request, inner).await) })
+    }
+}
+
+/// What the log line says beside the answer.
+struct Seen {
+    id: RequestId,
+    method: Method,
+    route: Arc<RouteMetrics>,
+    principal: Option<PrincipalId>,
+    started: Instant,
+}
+
+impl Shared {
+    async fn pass<S>(&self, mut request: Request, inner: S) -> Response
+    where
+        S: Service<Request, Response = Response, Error = Infallible>,
+    {
+        let matched = request.extensions().get::<MatchedPath>();
+        let route = matched.map_or(NO_ROUTE, MatchedPath::as_str);
+        let timing = routes::timing(route);
+        let id = self.engine.seams().request_id(self.engine.seams().now());
+        let mut seen = Seen {
+            id,
+            method: request.method().clone(),
+            route: self.metrics.route(route),
+            principal: None,
+            started: Instant::now(),
+        };
+        request.extensions_mut().insert(id);
+        let work = self.work(request, inner, timing, &mut seen.principal, id);
+        let outcome = AssertUnwindSafe(work).catch_unwind();
+        let outcome = match timing {
+            Timing::Bounded => tokio::time::timeout(self.request_timeout, outcome).await,
+            Timing::Streamed | Timing::Uploaded => Ok(outcome.await),
+        };
+        let mut response = match outcome {
+            Ok(Ok(Ok(response))) => response,
+            Ok(Ok(Err(failure))) => failure.render(id),
+            Ok(Err(_panic)) => Failure::internal("a panic; see standard error").render(id),
+            Err(_elapsed) => Failure::timeout("the request took too long").render(id),
+        };
+        if let Some(failure) = response.extensions_mut().remove::<Failure>() {
+            let allow = response.headers_mut().remove(http::header::ALLOW);
+            response = failure.render(id);
+            if let Some(allow) = allow {
+                response.headers_mut().insert(http::header::ALLOW, allow);
+            }
+        }
+        let shown = HeaderValue::from_maybe_shared(Bytes::from(id.to_string()));
+        let shown = shown.expect("ids are plain ASCII");
+        response.headers_mut().insert(REQUEST_ID, shown);
+        self.note(&seen, &response);
+        response
+    }
+
+    async fn work<S>(
+        &self,
+        mut request: Request,
+        mut inner: S,
+        timing: Timing,
+        principal: &mut Option<PrincipalId>,
+        id: RequestId,
+    ) -> Result<Response, Failure>
+    where
+        S: Service<Request, Response = Response, Error = Infallible>,
+    {
+        // The body cannot be shared between threads, so only the parts are borrowed.
+        let (headers, operator) = (request.headers(), request.extensions().get());
+        let found = auth::find_caller(&self.engine, headers, operator).await;
+        if let (Some(rate), Found::Key(_)) = (&self.rate, &found)
+            && let Some(key) = auth::secret_hash(request.headers())
+        {
+            rate.take(&key, Instant::now())?;
+        }
+        let identified = match found {
+            Found::Nobody => {
+                body::discard(&mut request, timing, &self.body).await?;
+                self.nobody.clone()
+            }
+            Found::Refused(error) => {
+                body::discard(&mut request, timing, &self.body).await?;
+                Identified(Arc::new(Err(error)))
+            }
+            Found::Key(caller) | Found::Operator(caller) => {
+                *principal = Some(caller.principal);
+                let idempotency = body::take(&mut request, timing, &self.body).await?;
+                Identified(Arc::new(Ok(Context { caller, request: id, idempotency })))
+            }
+        };
+        request.extensions_mut().insert(identified);
+        match inner.call(request).await {
+            Ok(response) => Ok(response),
+            Err(never) => match never {},
+        }
+    }
+
+    /// Counts the request and writes its line: the route's pattern, never the path or the query,
+    /// which hold ids and words of the caller's.
+    fn note(&self, seen: &Seen, response: &Response) {
+        let took = seen.started.elapsed();
+        let status = response.status();
+        seen.route.count(&seen.method, status, took);
+        tracing::info!(
+            target: "loci_http::request",
+            method = %seen.method,
+            route = seen.route.name(),
+            status = status.as_u16(),
+            micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            request_id = %seen.id,
+            principal = seen.principal.map(tracing::field::display),
+        );
+    }
+}

@@ -1,0 +1,328 @@
+//! The accept loop: HTTP/1.1 on TCP or on a Unix socket, a cap on connections, an orderly stop.
+//!
+//! Only HTTP/1: the clients speak it, and HTTP/2's multiplexing would bring a class of attacks on
+//! memory and processor that a single binary has no reason to face; a proxy in front can speak it.
+//! Over the cap a connection is still accepted, told to come back later and closed; health probes
+//! are answered even then, so that a crowded server is not taken for a dead one.
+
+use crate::HttpOptions;
+use crate::error::Failure;
+use crate::layers::auth::LocalOperator;
+use crate::metrics::CONNECTIONS;
+use crate::timed_io::{Patience, Phase, TimedIo};
+use axum::Router;
+use axum::body::{Body, HttpBody};
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use hyper::body::{Frame, Incoming, SizeHint};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use loci_model::RequestId;
+use std::convert::Infallible;
+use std::io;
+use std::net::IpAddr;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::{Semaphore, watch};
+use tower::Service;
+
+/// Headers of one request; more are answered with 431.
+const HEADERS_MAX: usize = 100;
+/// Bytes of a request's headers; more are answered with 431.
+const HEADER_BYTES_MAX: usize = 64 * 1024;
+/// Connections over the cap that are told so at the same time; beyond, they are just closed.
+const CROWD_MAX: usize = 256;
+/// How long a connection over the cap may take to say what it wants.
+const CROWD_PATIENCE: Duration = Duration::from_secs(2);
+/// The pause after a failed accept: no descriptors are left, and spinning frees none.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How long a stop waits for the first request of a connection that was just opened.
+const FRESH_GRACE: Duration = Duration::from_millis(200);
+
+/// Where requests come from.
+pub enum Listener {
+    /// The network; callers need keys.
+    Tcp(TcpListener),
+    /// A socket that only the operator can open; whoever comes without a key is the operator.
+    Unix(UnixListener, LocalOperator),
+}
+
+/// What a connection's requests carry beside themselves.
+#[derive(Clone)]
+enum Origin {
+    Network(Peer),
+    Socket(LocalOperator),
+}
+
+/// Where a request came from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub(crate) IpAddr);
+
+/// How far a stop has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum Stop {
+    No,
+    Drain,
+    Now,
+}
+
+/// What all connections of a listener share.
+struct Shared {
+    router: Router,
+    patience: Patience,
+    crowd_patience: Patience,
+    served: Arc<Semaphore>,
+    crowd: Arc<Semaphore>,
+}
+
+/// Serves until `shutdown` resolves, then lets requests under way finish, for at most the drain
+/// timeout.
+pub async fn serve(
+    listener: Listener,
+    router: Router,
+    options: &HttpOptions,
+    shutdown: impl Future<Output = ()>,
+) {
+    let impatient = HttpOptions {
+        header_timeout: CROWD_PATIENCE.min(options.header_timeout),
+        idle_timeout: CROWD_PATIENCE.min(options.idle_timeout),
+        body_idle_timeout: CROWD_PATIENCE.min(options.body_idle_timeout),
+        ..options.clone()
+    };
+    let shared = Arc::new(Shared {
+        router,
+        patience: Patience::new(options),
+        crowd_patience: Patience::new(&impatient),
+        served: Arc::new(Semaphore::new(options.connections_max)),
+        crowd: Arc::new(Semaphore::new(CROWD_MAX)),
+    });
+    let (stop, stopped) = watch::channel(Stop::No);
+    let mut shutdown = pin!(shutdown);
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut shutdown => break,
+            accepted = accept(&listener) => match accepted {
+                Ok(Accepted::Tcp(stream, origin)) => admit(&shared, stream, origin, &stopped),
+                Ok(Accepted::Unix(stream, origin)) => admit(&shared, stream, origin, &stopped),
+                Err(error) if is_clients_fault(&error) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "cannot accept a connection");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            },
+        }
+    }
+    drop((listener, stopped));
+    let _ = stop.send(Stop::Drain);
+    if tokio::time::timeout(options.drain_timeout, stop.closed()).await.is_err() {
+        tracing::warn!("some requests did not finish in time and were cut off");
+        let _ = stop.send(Stop::Now);
+        stop.closed().await;
+    }
+}
+
+enum Accepted {
+    Tcp(tokio::net::TcpStream, Origin),
+    Unix(tokio::net::UnixStream, Origin),
+}
+
+async fn accept(listener: &Listener) -> io::Result<Accepted> {
+    match listener {
+        Listener::Tcp(tcp) => {
+            let (stream, peer) = tcp.accept().await?;
+            // Answers are small and written whole; waiting to fill a packet only adds delay.
+            let _ = stream.set_nodelay(true);
+            Ok(Accepted::Tcp(stream, Origin::Network(Peer(peer.ip()))))
+        }
+        Listener::Unix(socket, operator) => {
+            let (stream, _) = socket.accept().await?;
+            Ok(Accepted::Unix(stream, Origin::Socket(operator.clone())))
+        }
+    }
+}
+
+/// Whether the connection was gone before we took it, which says nothing about us.
+fn is_clients_fault(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::Interrupted
+    )
+}
+
+/// Starts a task for a connection: served if there is room, told so if not.
+fn admit<I>(shared: &Arc<Shared>, stream: I, origin: Origin, stopped: &watch::Receiver<Stop>)
+where
+    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (shared, stopped) = (Arc::clone(shared), stopped.clone());
+    if let Ok(permit) = Arc::clone(&shared.served).try_acquire_owned() {
+        tokio::spawn(async move {
+            let counted = Counted::new();
+            hold(&shared, stream, origin, Room::Served, stopped).await;
+            drop((permit, counted));
+        });
+    } else if let Ok(permit) = Arc::clone(&shared.crowd).try_acquire_owned() {
+        tokio::spawn(async move {
+            hold(&shared, stream, origin, Room::Crowded, stopped).await;
+            drop(permit);
+        });
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Room {
+    Served,
+    Crowded,
+}
+
+/// One connection, from its first request to its last.
+async fn hold<I>(
+    shared: &Shared,
+    stream: I,
+    origin: Origin,
+    room: Room,
+    mut stopped: watch::Receiver<Stop>,
+) where
+    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let phase = Phase::fresh();
+    let patience = match room {
+        Room::Served => shared.patience,
+        Room::Crowded => shared.crowd_patience,
+    };
+    let io = TokioIo::new(TimedIo::new(stream, phase.clone(), patience));
+    let serving = phase.clone();
+    let answer = service_fn(|request: Request<Incoming>| {
+        serving.serve();
+        let phase = serving.clone();
+        let answered = answer(shared, request, &origin, room);
+        async move { Ok::<_, Infallible>(answered.await.map(|body| Sent { body, phase })) }
+    });
+    let connection = http1::Builder::new()
+        .keep_alive(room == Room::Served)
+        .max_headers(HEADERS_MAX)
+        .max_buf_size(HEADER_BYTES_MAX)
+        // The socket wrapper times headers; see there.
+        .header_read_timeout(None)
+        .serve_connection(io, answer);
+    let mut connection = pin!(connection);
+    let drains = async { stopped.wait_for(|stop| *stop >= Stop::Drain).await.is_ok() };
+    tokio::select! {
+        biased;
+        // A broken connection is the client's business.
+        _ = connection.as_mut() => return,
+        _ = drains => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    // Hyper waits for the first request of a connection that has never had one.
+    let fresh = async {
+        match phase.is_fresh() {
+            true => {
+                tokio::time::sleep(FRESH_GRACE).await;
+                if !phase.is_fresh() {
+                    std::future::pending::<()>().await;
+                }
+            }
+            false => std::future::pending().await,
+        }
+    };
+    let now = async { stopped.wait_for(|stop| *stop >= Stop::Now).await.is_ok() };
+    tokio::select! {
+        biased;
+        _ = connection.as_mut() => {}
+        _ = now => {}
+        () = fresh => {}
+    }
+}
+
+/// One request, to the router; or, in a crowd, only probes.
+fn answer(
+    shared: &Shared,
+    request: Request<Incoming>,
+    origin: &Origin,
+    room: Room,
+) -> impl Future<Output = Response<Body>> + Send + 'static {
+    let is_probe = matches!(request.uri().path(), "/healthz" | "/readyz");
+    let routed = (room == Room::Served || is_probe).then(|| {
+        let mut request = request.map(Body::new);
+        match origin {
+            Origin::Network(peer) => drop(request.extensions_mut().insert(*peer)),
+            Origin::Socket(operator) => drop(request.extensions_mut().insert(operator.clone())),
+        }
+        shared.router.clone().call(request)
+    });
+    async move {
+        let Some(routed) = routed else {
+            return crowded();
+        };
+        match routed.await {
+            Ok(response) => response,
+            Err(never) => match never {},
+        }
+    }
+}
+
+/// Never reached the routes, so it has no number of its own.
+fn crowded() -> Response<Body> {
+    Failure::new(StatusCode::SERVICE_UNAVAILABLE, "too many connections; come back later")
+        .retry_after(1)
+        .closing()
+        .render(RequestId::from_u128(0))
+}
+
+/// Counts a connection while it lives.
+struct Counted;
+
+impl Counted {
+    fn new() -> Self {
+        CONNECTIONS.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        CONNECTIONS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// An answer's body; tells the socket when it has been handed over.
+struct Sent {
+    body: Body,
+    phase: Phase,
+}
+
+impl HttpBody for Sent {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Sent {
+    fn drop(&mut self) {
+        self.phase.wait();
+    }
+}

@@ -1,0 +1,114 @@
+//! The data as a whole: integrity check and backup, for administrators.
+
+use super::Native;
+use crate::error::{Failure, Result};
+use crate::extract::{Authed, NoBody};
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::IntoResponse;
+use bytes::Bytes;
+use futures_util::stream::try_unfold;
+use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
+use loci_engine::{Context, Engine};
+use serde::Serialize;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::fs::File;
+use tokio::io::AsyncReadExt;
+use utoipa::ToSchema;
+
+/// How much of a backup is read at a time.
+const BACKUP_CHUNK_BYTES: usize = 64 * 1024;
+
+/// What an integrity check looked at and found.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CheckView {
+    /// Always `check`.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// Whether everything fits.
+    ok: bool,
+    /// Stores looked at.
+    stores: u64,
+    /// Live memories looked at.
+    memories: u64,
+    /// Versions looked at.
+    versions: u64,
+    /// Feed entries looked at.
+    changes: u64,
+    /// Index entries looked at.
+    indexed: u64,
+    /// What does not fit; no content, no paths.
+    problems: Vec<String>,
+}
+
+/// Looks at everything and reports what does not fit.
+#[utoipa::path(post, path = "/v1/check", tag = "Administration",
+    responses((status = 200, body = CheckView)))]
+pub(crate) async fn check(
+    State(native): State<Arc<Native>>,
+    Authed(context): Authed,
+    _: NoBody,
+) -> Result<Json<CheckView>> {
+    let report = native.engine.check(&context).await?;
+    Ok(Json(CheckView {
+        kind: "check",
+        ok: report.problems.is_empty(),
+        stores: report.stores,
+        memories: report.memories,
+        versions: report.versions,
+        changes: report.changes,
+        indexed: report.indexed,
+        problems: report.problems,
+    }))
+}
+
+/// A consistent copy of the data, as an SQLite file, while writes go on.
+#[utoipa::path(get, path = "/v1/backup", tag = "Administration",
+    responses((status = 200, content_type = "application/vnd.sqlite3", body = [u8])))]
+pub(crate) async fn backup(
+    State(native): State<Arc<Native>>,
+    Authed(context): Authed,
+) -> Result<impl IntoResponse> {
+    let dir = native.scratch_dir.join(format!("loci-backup-{}", context.request));
+    // In a task of its own: a client that leaves must not leave the copy behind.
+    let made = tokio::spawn(make_copy(native.engine.clone(), context, dir));
+    let file = made.await.map_err(|error| Failure::internal(error.to_string()))??;
+    let length = file.metadata().await.map_err(|error| broken(&error))?.len();
+    let headers = [
+        (CONTENT_TYPE, "application/vnd.sqlite3".to_owned()),
+        (CONTENT_LENGTH, length.to_string()),
+        (CONTENT_DISPOSITION, "attachment; filename=\"loci.sqlite\"".to_owned()),
+    ];
+    Ok((headers, Body::from_stream(try_unfold(file, next_chunk))))
+}
+
+/// Makes the copy in a directory only we can enter, opens it and takes its name away at once: it is
+/// gone when the last reader closes it, even if the process is killed.
+async fn make_copy(engine: Engine, context: Context, dir: PathBuf) -> Result<File> {
+    std::fs::DirBuilder::new().mode(0o700).create(&dir).map_err(|error| broken(&error))?;
+    let file = dir.join("loci.sqlite");
+    let opened = copy_into(&engine, &context, &file).await;
+    let removed = std::fs::remove_dir_all(&dir);
+    let opened = opened?;
+    removed.map_err(|error| broken(&error))?;
+    Ok(opened)
+}
+
+async fn copy_into(engine: &Engine, context: &Context, file: &Path) -> Result<File> {
+    engine.backup(context, file).await?;
+    File::open(file).await.map_err(|error| broken(&error))
+}
+
+fn broken(error: &io::Error) -> Failure {
+    Failure::internal(format!("backup: {error}"))
+}
+
+async fn next_chunk(mut file: File) -> io::Result<Option<(Bytes, File)>> {
+    let mut chunk = Vec::with_capacity(BACKUP_CHUNK_BYTES);
+    let read = file.read_buf(&mut chunk).await?;
+    Ok((read > 0).then(|| (Bytes::from(chunk), file)))
+}

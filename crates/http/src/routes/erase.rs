@@ -1,0 +1,39 @@
+//! Erasing a memory: gone from sight and from every file, history and all.
+
+use super::Native;
+use crate::error::Result;
+use crate::extract::{Authed, InStore, NoBody};
+use axum::Json;
+use axum::extract::State;
+use loci_model::MemoryId;
+use serde::Serialize;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// What was erased.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Erased {
+    /// The memory.
+    id: String,
+    /// Always `memory_erased`.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// How many versions were scrubbed.
+    versions: u64,
+}
+
+/// Removes a memory and scrubs every version it ever had. When this answers, the content is in no
+/// file of ours.
+#[utoipa::path(post, path = "/v1/memory_stores/{memory_store_id}/memories/{memory_id}/erase",
+    tag = "Erasing",
+    params(("memory_store_id" = String, Path), ("memory_id" = String, Path)),
+    responses((status = 200, body = Erased)))]
+pub(crate) async fn erase(
+    State(native): State<Arc<Native>>,
+    Authed(context): Authed,
+    InStore(store, memory): InStore<MemoryId>,
+    _: NoBody,
+) -> Result<Json<Erased>> {
+    let versions = native.engine.erase(&context, store, memory).await?;
+    Ok(Json(Erased { id: memory.to_string(), kind: "memory_erased", versions }))
+}

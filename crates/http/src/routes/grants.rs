@@ -1,0 +1,138 @@
+//! Sharing a store over the wire.
+
+use super::{LevelName, Native, end};
+use crate::error::Result;
+use crate::extract::{Authed, Id, InStore, JsonBody};
+use crate::wire::{List, time};
+use axum::Json;
+use axum::extract::State;
+use loci_engine::NewGrant;
+use loci_model::{Grant, GrantId, Grantee, StoreId};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// Everybody in the workspace, as a grantee.
+const EVERYONE: &str = "everyone";
+
+/// A grant to be given.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GrantRequest {
+    /// A principal's id or name, or `everyone`.
+    grantee: String,
+    /// How much.
+    level: LevelName,
+    /// Until when.
+    #[schema(format = DateTime)]
+    expires_at: Option<String>,
+    /// The same in seconds from now.
+    #[schema(minimum = 1)]
+    ttl_seconds: Option<u32>,
+}
+
+/// A store shared with somebody.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct GrantView {
+    /// `grt_…`.
+    id: String,
+    /// Always `grant`.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// The store.
+    memory_store_id: String,
+    /// A principal's id, or `everyone`.
+    grantee: String,
+    /// How much.
+    level: LevelName,
+    /// The principal who gave it.
+    given_by: String,
+    /// Until when.
+    expires_at: Option<String>,
+    /// Since when.
+    created_at: String,
+}
+
+impl From<Grant> for GrantView {
+    fn from(grant: Grant) -> Self {
+        Self {
+            id: grant.id.to_string(),
+            kind: "grant",
+            memory_store_id: grant.store.to_string(),
+            grantee: match grant.grantee {
+                Grantee::Principal(id) => id.to_string(),
+                Grantee::Everyone => EVERYONE.to_owned(),
+            },
+            level: grant.level.into(),
+            given_by: grant.given_by.to_string(),
+            expires_at: time(grant.expires_at),
+            created_at: grant.created_at.to_string(),
+        }
+    }
+}
+
+/// What a revocation took back.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Revoked {
+    /// The grant.
+    id: String,
+    /// Always `grant_revoked`.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// This grant and those its grantee had given on.
+    revoked: Vec<String>,
+}
+
+/// The grants of a store.
+#[utoipa::path(get, path = "/v1/memory_stores/{memory_store_id}/grants", tag = "Grants",
+    params(("memory_store_id" = String, Path)),
+    responses((status = 200, body = List<GrantView>)))]
+pub(crate) async fn list(
+    State(native): State<Arc<Native>>,
+    Authed(context): Authed,
+    Id(store): Id<StoreId>,
+) -> Result<Json<List<GrantView>>> {
+    let grants = native.engine.grants(&context, store).await?;
+    let data = grants.into_iter().map(GrantView::from).collect();
+    Ok(Json(List { data }))
+}
+
+/// Shares a store; a second grant to the same grantee replaces the first.
+#[utoipa::path(post, path = "/v1/memory_stores/{memory_store_id}/grants", tag = "Grants",
+    params(("memory_store_id" = String, Path)), request_body = GrantRequest,
+    responses((status = 200, body = GrantView)))]
+pub(crate) async fn share(
+    State(native): State<Arc<Native>>,
+    Authed(context): Authed,
+    Id(store): Id<StoreId>,
+    JsonBody(wanted): JsonBody<GrantRequest>,
+) -> Result<Json<GrantView>> {
+    let engine = &native.engine;
+    let now = engine.seams().now();
+    let at = wanted.expires_at.as_deref();
+    let expires_at = end(now, at, wanted.ttl_seconds, "ttl_seconds")?;
+    let grantee = match wanted.grantee.as_str() {
+        EVERYONE => Grantee::Everyone,
+        name_or_id => Grantee::Principal(engine.find_principal(&context, name_or_id).await?.id),
+    };
+    let new = NewGrant { grantee, level: wanted.level.into(), expires_at };
+    Ok(Json(engine.share(&context, store, new).await?.into()))
+}
+
+/// Takes back a grant and those its grantee gave on.
+#[utoipa::path(delete, path = "/v1/memory_stores/{memory_store_id}/grants/{grant_id}",
+    tag = "Grants",
+    params(("memory_store_id" = String, Path), ("grant_id" = String, Path)),
+    responses((status = 200, body = Revoked)))]
+pub(crate) async fn revoke(
+    State(native): State<Arc<Native>>,
+    Authed(context): Authed,
+    InStore(store, grant): InStore<GrantId>,
+) -> Result<Json<Revoked>> {
+    let revoked = native.engine.revoke(&context, store, grant).await?;
+    Ok(Json(Revoked {
+        id: grant.to_string(),
+        kind: "grant_revoked",
+        revoked: revoked.iter().map(GrantId::to_string).collect(),
+    }))
+}

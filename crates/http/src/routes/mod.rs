@@ -1,0 +1,142 @@
+//! Loci's own routes: what the doors' contracts have no words for.
+//!
+//! Each file is one noun: its wire types, its routes, nothing else. Routes parse, call the engine
+//! once, and render.
+
+pub(crate) mod admin;
+pub(crate) mod attributes;
+pub(crate) mod changes;
+pub(crate) mod dump;
+pub(crate) mod erase;
+pub(crate) mod grants;
+pub(crate) mod health;
+pub(crate) mod keys;
+pub(crate) mod principals;
+pub(crate) mod sessions_note;
+pub(crate) mod stats;
+
+use crate::error::{Failure, Result};
+use crate::metrics::Metrics;
+use axum::Router;
+use axum::routing::{delete, get, post};
+use bytes::Bytes;
+use loci_engine::Engine;
+use loci_model::{Level, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use utoipa::ToSchema;
+
+/// What native routes work with.
+pub(crate) struct Native {
+    pub(crate) engine: Engine,
+    pub(crate) metrics: Arc<Metrics>,
+    /// The OpenAPI document, ready to send.
+    pub(crate) document: Bytes,
+    pub(crate) scratch_dir: PathBuf,
+    pub(crate) body_idle_timeout: Duration,
+}
+
+/// How the gate times a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Timing {
+    /// The whole request has one deadline.
+    Bounded,
+    /// Takes as long as the data is large.
+    Streamed,
+    /// The same, and the route reads the body itself.
+    Uploaded,
+}
+
+/// The timing of a route, by its pattern.
+pub(crate) fn timing(route: &str) -> Timing {
+    match route {
+        "/v1/import" => Timing::Uploaded,
+        "/v1/backup" | "/v1/export" | "/v1/check" => Timing::Streamed,
+        _ => Timing::Bounded,
+    }
+}
+
+/// The native routes, without layers.
+pub(crate) fn router(native: Arc<Native>) -> Router {
+    const STORE: &str = "/v1/memory_stores/{memory_store_id}";
+    let store = |rest: &str| format!("{STORE}/{rest}");
+    Router::new()
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+        .route("/metrics", get(health::metrics))
+        .route("/openapi.json", get(health::openapi))
+        .route(&store("grants"), get(grants::list).post(grants::share))
+        .route(&store("grants/{grant_id}"), delete(grants::revoke))
+        .route(
+            &store("memories/{memory_id}/attributes"),
+            get(attributes::show).post(attributes::change).patch(attributes::change_by_patch),
+        )
+        .route(&store("memories/{memory_id}/erase"), post(erase::erase))
+        .route(&store("changes"), get(changes::list))
+        .route(&store("stats"), get(stats::of_store))
+        .route("/v1/stats", get(stats::of_all))
+        .route("/v1/api_keys", get(keys::list).post(keys::create))
+        .route("/v1/api_keys/{api_key_id}", delete(keys::revoke))
+        .route("/v1/principals", get(principals::list).post(principals::create))
+        .route("/v1/sessions/{session_id}/note", get(sessions_note::show))
+        .route("/v1/check", post(admin::check))
+        .route("/v1/backup", get(admin::backup))
+        .route("/v1/export", get(dump::export))
+        .route("/v1/import", post(dump::import))
+        .with_state(native)
+}
+
+/// How much a grant gives.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LevelName {
+    /// Search only.
+    Search,
+    /// Read everything.
+    Read,
+    /// Read and write.
+    ReadWrite,
+}
+
+impl From<Level> for LevelName {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Search => Self::Search,
+            Level::Read => Self::Read,
+            Level::ReadWrite => Self::ReadWrite,
+        }
+    }
+}
+
+impl From<LevelName> for Level {
+    fn from(name: LevelName) -> Self {
+        match name {
+            LevelName::Search => Self::Search,
+            LevelName::Read => Self::Read,
+            LevelName::ReadWrite => Self::ReadWrite,
+        }
+    }
+}
+
+/// An end given as a moment or as seconds from now, not both.
+fn end(
+    now: Timestamp,
+    at: Option<&str>,
+    in_secs: Option<u32>,
+    seconds_field: &'static str,
+) -> Result<Option<Timestamp>> {
+    match (at, in_secs) {
+        (Some(_), Some(_)) => {
+            Err(Failure::invalid(format!("expires_at: cannot stand beside {seconds_field}")))
+        }
+        (Some(at), None) => match Timestamp::parse(at) {
+            Ok(at) => Ok(Some(at)),
+            Err(invalid) => Err(Failure::invalid(format!("expires_at: {}", invalid.why))),
+        },
+        (None, Some(0)) => Err(Failure::invalid(format!("{seconds_field}: must be positive"))),
+        (None, Some(secs)) => Ok(Some(now.plus_secs(i64::from(secs)))),
+        (None, None) => Ok(None),
+    }
+}

@@ -1,0 +1,108 @@
+//! Principals over the wire, for administrators.
+
+use super::Native;
+use crate::error::Result;
+use crate::extract::{Authed, JsonBody};
+use crate::wire::List;
+use axum::Json;
+use axum::extract::State;
+use loci_engine::NewPrincipal;
+use loci_model::{Principal, PrincipalKind};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// What sort of principal.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum KindName {
+    /// A person.
+    User,
+    /// An agent.
+    #[default]
+    Agent,
+    /// A service account.
+    Service,
+}
+
+/// A principal to be made.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PrincipalRequest {
+    /// Its name, unique in the workspace.
+    name: String,
+    /// What sort; an agent when not given.
+    #[serde(default)]
+    kind: KindName,
+    /// Whether it administers the workspace.
+    #[serde(default)]
+    is_admin: bool,
+}
+
+/// Someone who can own stores, hold keys and be granted access.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PrincipalView {
+    /// `prn_…`.
+    id: String,
+    /// Always `principal`.
+    #[serde(rename = "type")]
+    object: &'static str,
+    /// Its name.
+    name: String,
+    /// What sort.
+    kind: KindName,
+    /// Whether it administers the workspace.
+    is_admin: bool,
+    /// Since when.
+    created_at: String,
+}
+
+impl From<Principal> for PrincipalView {
+    fn from(principal: Principal) -> Self {
+        Self {
+            id: principal.id.to_string(),
+            object: "principal",
+            name: principal.name,
+            kind: match principal.kind {
+                PrincipalKind::User => KindName::User,
+                PrincipalKind::Agent => KindName::Agent,
+                PrincipalKind::Service => KindName::Service,
+            },
+            is_admin: principal.is_admin,
+            created_at: principal.created_at.to_string(),
+        }
+    }
+}
+
+/// The workspace's principals.
+#[utoipa::path(get, path = "/v1/principals", tag = "Principals",
+    responses((status = 200, body = List<PrincipalView>)))]
+pub(crate) async fn list(
+    State(native): State<Arc<Native>>,
+    Authed(context): Authed,
+) -> Result<Json<List<PrincipalView>>> {
+    let principals = native.engine.principals(&context).await?;
+    let data = principals.into_iter().map(PrincipalView::from).collect();
+    Ok(Json(List { data }))
+}
+
+/// Makes a principal.
+#[utoipa::path(post, path = "/v1/principals", tag = "Principals", request_body = PrincipalRequest,
+    responses((status = 200, body = PrincipalView)))]
+pub(crate) async fn create(
+    State(native): State<Arc<Native>>,
+    Authed(context): Authed,
+    JsonBody(wanted): JsonBody<PrincipalRequest>,
+) -> Result<Json<PrincipalView>> {
+    let new = NewPrincipal {
+        kind: match wanted.kind {
+            KindName::User => PrincipalKind::User,
+            KindName::Agent => PrincipalKind::Agent,
+            KindName::Service => PrincipalKind::Service,
+        },
+        name: wanted.name,
+        is_admin: wanted.is_admin,
+    };
+    let principal = native.engine.create_principal(&context, new).await?;
+    Ok(Json(principal.into()))
+}

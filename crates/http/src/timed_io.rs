@@ -1,0 +1,218 @@
+//! A connection that slow clients cannot hold. Wraps the socket and gives up on a client that stays
+//! silent, dawdles over its headers, or does not take what we send.
+//!
+//! Hyper has one timer for headers, which also runs while a connection waits between requests; we
+//! want seconds for the one and minutes for the other. Bodies are timed where they are read (the
+//! gate), so while a request is being served nothing is timed here but writing. Timers are armed
+//! only when the socket makes us wait, and moved only when they would fire too late: a busy
+//! connection never touches them.
+
+use crate::HttpOptions;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep};
+
+/// Where a connection stands. Set by the socket (first byte) and by the service (request, end of
+/// answer), which run in the same task.
+#[derive(Clone)]
+pub(crate) struct Phase(Arc<AtomicU8>);
+
+/// Opened, and not one whole request yet.
+const FRESH: u8 = 0;
+/// Between requests.
+const WAITING: u8 = 1;
+/// In the headers of a request.
+const HEADERS: u8 = 2;
+/// From the end of the headers to the end of the answer.
+const SERVING: u8 = 3;
+
+impl Phase {
+    pub(crate) fn fresh() -> Self {
+        Self(Arc::new(AtomicU8::new(FRESH)))
+    }
+
+    /// A request's headers are complete.
+    pub(crate) fn serve(&self) {
+        self.set(SERVING);
+    }
+
+    /// The answer is out of our hands.
+    pub(crate) fn wait(&self) {
+        self.set(WAITING);
+    }
+
+    /// Whether a request is under way, or may be on its way to us.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.get() == FRESH
+    }
+
+    fn get(&self) -> u8 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, phase: u8) {
+        self.0.store(phase, Ordering::Relaxed);
+    }
+}
+
+/// How long each wait may be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    headers: Duration,
+    waiting: Duration,
+    writing: Duration,
+}
+
+impl Patience {
+    pub(crate) fn new(options: &HttpOptions) -> Self {
+        Self {
+            headers: options.header_timeout,
+            waiting: options.idle_timeout,
+            writing: options.body_idle_timeout,
+        }
+    }
+}
+
+/// The socket with its timers.
+pub(crate) struct TimedIo<I> {
+    inner: I,
+    phase: Phase,
+    patience: Patience,
+    /// The phase that `read_by` belongs to.
+    timed_phase: u8,
+    read_by: Option<Instant>,
+    write_by: Option<Instant>,
+    alarm: Option<Pin<Box<Sleep>>>,
+}
+
+impl<I> TimedIo<I> {
+    pub(crate) fn new(inner: I, phase: Phase, patience: Patience) -> Self {
+        Self {
+            inner,
+            phase,
+            patience,
+            timed_phase: SERVING,
+            read_by: None,
+            write_by: None,
+            alarm: None,
+        }
+    }
+
+    /// Notes the first byte of a request.
+    fn begin_headers(&mut self, phase: u8) {
+        // The headers of a first request are timed from the opening of the connection.
+        if phase != FRESH || self.timed_phase != FRESH {
+            self.read_by = Some(Instant::now() + self.patience.headers);
+        }
+        self.timed_phase = HEADERS;
+        self.phase.set(HEADERS);
+    }
+
+    /// Brings `read_by` up to date with the phase.
+    fn time_reading(&mut self) {
+        let phase = self.phase.get();
+        if phase == self.timed_phase {
+            return;
+        }
+        self.read_by = match phase {
+            FRESH | HEADERS => Some(Instant::now() + self.patience.headers),
+            WAITING => Some(Instant::now() + self.patience.waiting),
+            _ => None,
+        };
+        self.timed_phase = phase;
+    }
+
+    /// Resolves when the client has used up our patience.
+    fn poll_impatience(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
+        let due = match (self.read_by, self.write_by) {
+            (Some(read), Some(write)) => read.min(write),
+            (Some(due), None) | (None, Some(due)) => due,
+            (None, None) => return Poll::Pending,
+        };
+        loop {
+            let alarm = self.alarm.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(due)));
+            if alarm.deadline() > due {
+                alarm.as_mut().reset(due);
+            }
+            ready!(alarm.as_mut().poll(cx));
+            if due <= Instant::now() {
+                return Poll::Ready(io::ErrorKind::TimedOut.into());
+            }
+            alarm.as_mut().reset(due);
+        }
+    }
+
+    /// Times a write that has to wait, and forgets the time of one that went on.
+    fn time_writing<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.write_by = None;
+            return written;
+        }
+        let patience = self.patience.writing;
+        self.write_by.get_or_insert_with(|| Instant::now() + patience);
+        self.poll_impatience(cx).map(Err)
+    }
+}
+
+impl<I: AsyncRead + Unpin> AsyncRead for TimedIo<I> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.inner).poll_read(cx, buffer);
+        let phase = self.phase.get();
+        if buffer.filled().len() > before && matches!(phase, FRESH | WAITING) {
+            self.begin_headers(phase);
+        }
+        if read.is_ready() {
+            return read;
+        }
+        self.time_reading();
+        self.poll_impatience(cx).map(Err)
+    }
+}
+
+impl<I: AsyncWrite + Unpin> AsyncWrite for TimedIo<I> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.inner).poll_write(cx, bytes);
+        self.time_writing(cx, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.inner).poll_write_vectored(cx, slices);
+        self.time_writing(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.inner).poll_flush(cx);
+        self.time_writing(cx, flushed)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let shut = Pin::new(&mut self.inner).poll_shutdown(cx);
+        self.time_writing(cx, shut)
+    }
+}
