@@ -3,12 +3,13 @@
 //! succeeded, so every mutation is atomic by construction.
 //!
 //! It trades all speed for being evidently right. Nothing is durable, there is no file to scrub and
-//! none to back up; receipts of idempotent writes are remembered as they were first given.
+//! none to back up.
 
 mod check;
 mod commit;
 mod import;
 mod read;
+mod recall;
 mod scrub;
 mod state;
 mod words;

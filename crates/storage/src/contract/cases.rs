@@ -209,6 +209,7 @@ macro_rules! for_each_contract_case {
             idempotency {
                 a_repeated_write_has_one_effect
                 a_replay_tells_what_was_done_then
+                a_replay_does_not_bring_back_what_was_redacted
                 a_key_used_for_another_request_is_refused
                 keys_of_different_principals_do_not_meet
                 a_refused_write_leaves_its_key_free

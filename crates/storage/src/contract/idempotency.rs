@@ -43,6 +43,18 @@ pub async fn a_replay_tells_what_was_done_then(db: Db) {
     assert!(world.paths().await.is_empty());
 }
 
+pub async fn a_replay_does_not_bring_back_what_was_redacted(db: Db) {
+    let world = World::new(db).await;
+    let key = || idempotency(1, "k", 1, world.now());
+    let first = write(&world, commit(&world, put("/secret", "x")), key()).await.unwrap();
+    let id = committed(first.receipt)[0].memory.id;
+    super::redact::erase(&world, id).await.unwrap();
+    let again = write(&world, commit(&world, put("/secret", "x")), key()).await;
+    assert_refused!(again, StorageError::NotFound(_));
+    assert_refused!(world.storage.recall(&key()).await, StorageError::NotFound(_));
+    assert!(world.paths().await.is_empty());
+}
+
 pub async fn a_key_used_for_another_request_is_refused(db: Db) {
     let world = World::new(db).await;
     let key = |request| idempotency(1, "k", request, world.now());

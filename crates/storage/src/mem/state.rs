@@ -1,7 +1,7 @@
 //! The oracle's tables. A memory is nothing but its list of versions: whether it is live, where it
 //! is and what it holds is read off the last one, so no copy can disagree with the history.
 
-use crate::{Idempotency, Receipt, Result, StorageError};
+use crate::{Receipt, Result, StorageError};
 use loci_model::query::StoreStats;
 use loci_model::{
     Actor, ApiKey, At, Audience, Change, ChangeOp, Content, Grant, Memory, MemoryId, Operation,
@@ -69,16 +69,6 @@ impl State {
     pub(super) fn session(&self, workspace: WorkspaceId, id: SessionId) -> Option<&Session> {
         let session = self.sessions.get(&id);
         session.filter(|session| session.workspace == workspace)
-    }
-
-    pub(super) fn recall(&self, idempotency: &Idempotency) -> Result<Option<Receipt>> {
-        let key = (idempotency.scope, idempotency.key.clone());
-        match self.idempotency.get(&key) {
-            Some(seen) if seen.fingerprint != idempotency.fingerprint => {
-                Err(StorageError::KeyReused)
-            }
-            seen => Ok(seen.map(|seen| seen.receipt.clone())),
-        }
     }
 }
 
