@@ -83,8 +83,8 @@ fn explain(field: &'static str, error: &serde_json::Error) -> Problem {
         Category::Data => {
             let said = error.to_string();
             let named = ["missing field", "unknown field", "duplicate field"].into_iter();
-            let named = named.filter_map(|what| Some((what, quoted_after(&said, what)?)));
-            match named.last() {
+            let mut named = named.filter_map(|what| Some((what, quoted_after(&said, what)?)));
+            match named.next() {
                 Some((what, field)) => format!("{what} {field}"),
                 None => format!("has a value of the wrong type{place}"),
             }

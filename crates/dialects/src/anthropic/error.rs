@@ -13,9 +13,12 @@ use super::render::Shown;
 
 const SHOULD_RETRY: &str = "x-should-retry";
 
-/// A refused request.
+/// A refused request. Boxed, because almost every function here may return one and few do.
 #[derive(Debug)]
-pub(super) struct Problem {
+pub(super) struct Problem(Box<Refused>);
+
+#[derive(Debug)]
+struct Refused {
     status: StatusCode,
     kind: &'static str,
     message: Cow<'static, str>,
@@ -67,36 +70,37 @@ struct Inner<'a> {
 impl Problem {
     /// The body cannot be read, or is larger than this server takes.
     pub(super) fn too_large() -> Self {
-        Self {
+        Self(Box::new(Refused {
             status: StatusCode::PAYLOAD_TOO_LARGE,
             kind: "request_too_large",
             message: "request body could not be read whole or is too large".into(),
             blocker: None,
             advice: Advice::Nothing,
             hidden: None,
-        }
+        }))
     }
 
     /// The answer.
     pub(super) fn render(&self, request: Option<RequestId>) -> Response<Body> {
-        if let Some(why) = &self.hidden {
+        let refused = &*self.0;
+        if let Some(why) = &refused.hidden {
             let request = request.map(|id| id.to_string());
             tracing::error!(request, why, "internal error");
         }
         let envelope = Envelope {
             r#type: "error",
             error: Inner {
-                r#type: self.kind,
-                message: &self.message,
-                conflicting_memory_id: self.blocker.as_ref().map(|(memory, _)| Shown(*memory)),
-                conflicting_path: self.blocker.as_ref().map(|(_, path)| path.as_str()),
+                r#type: refused.kind,
+                message: &refused.message,
+                conflicting_memory_id: refused.blocker.as_ref().map(|(memory, _)| Shown(*memory)),
+                conflicting_path: refused.blocker.as_ref().map(|(_, path)| path.as_str()),
             },
             request_id: request.map(Shown),
         };
         let mut response = super::render::json_with_capacity(&envelope, 512);
-        *response.status_mut() = self.status;
+        *response.status_mut() = refused.status;
         let headers = response.headers_mut();
-        match self.advice {
+        match refused.advice {
             Advice::Nothing => {}
             Advice::DoNotRetry => {
                 headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
@@ -132,7 +136,7 @@ impl From<&Error> for Problem {
             Error::Unavailable(_) => (503, "api_error", RetrySoon),
             Error::Full => (507, "api_error", DoNotRetry),
         };
-        Self {
+        Self(Box::new(Refused {
             status: StatusCode::from_u16(status).expect("the table holds valid statuses"),
             kind,
             message: error.to_string().into(),
@@ -145,7 +149,7 @@ impl From<&Error> for Problem {
                 Error::Internal(why) => Some(why.clone()),
                 _ => None,
             },
-        }
+        }))
     }
 }
 
@@ -170,7 +174,7 @@ mod tests {
         let check = |error: Error, status: u16, kind: &str, advice: Advice| {
             let problem = Problem::from(&error);
             assert_eq!(
-                (problem.status.as_u16(), problem.kind, problem.advice),
+                (problem.0.status.as_u16(), problem.0.kind, problem.0.advice),
                 (status, kind, advice),
                 "{error}"
             );
@@ -204,7 +208,7 @@ mod tests {
     #[test]
     fn what_is_our_fault_is_not_shown() {
         let problem = Problem::from(Error::Internal("page 7 of the file is torn".into()));
-        assert_eq!(problem.message, "internal error");
+        assert_eq!(problem.0.message, "internal error");
         let response = problem.render(None);
         assert_eq!(response.status(), 500);
     }

@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn limits() {
-        let check = |raw, expect: Option<usize>| {
+        let check = |raw: &str, expect: Option<usize>| {
             assert_eq!(Query::new(raw).page_limit(View::Basic).ok(), expect, "{raw}");
         };
         check("", Some(20));

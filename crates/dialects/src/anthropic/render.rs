@@ -45,23 +45,27 @@ pub(super) fn deleted(id: impl Display, kind: &'static str) -> Response<Body> {
 
 /// Who wrote or redacted a version.
 #[derive(Serialize, ToSchema)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type")]
 #[schema(as = Actor)]
 pub(super) enum ActorBody {
     /// A session.
-    SessionActor {
+    #[serde(rename = "session_actor")]
+    Session {
         #[schema(value_type = String)]
         session_id: Shown<loci_model::SessionId>,
     },
     /// An API key; this names the key, it is not the secret.
-    ApiActor {
+    #[serde(rename = "api_actor")]
+    Api {
         #[schema(value_type = String)]
         api_key_id: Shown<loci_model::KeyId>,
     },
     /// A person.
-    UserActor { user_id: String },
+    #[serde(rename = "user_actor")]
+    User { user_id: String },
     /// A service account.
-    ServiceAccountActor { service_account_id: String },
+    #[serde(rename = "service_account_actor")]
+    ServiceAccount { service_account_id: String },
 }
 
 /// Prefixes this door gives to principals.
@@ -72,11 +76,11 @@ impl ActorBody {
     /// The actor as this door shows it; what the server did by itself has no author here.
     pub(super) fn of(actor: Actor) -> Option<Self> {
         Some(match actor {
-            Actor::Session(id) => Self::SessionActor { session_id: Shown(id) },
-            Actor::Key(id) => Self::ApiActor { api_key_id: Shown(id) },
-            Actor::User(id) => Self::UserActor { user_id: id.with_prefix(USER) },
+            Actor::Session(id) => Self::Session { session_id: Shown(id) },
+            Actor::Key(id) => Self::Api { api_key_id: Shown(id) },
+            Actor::User(id) => Self::User { user_id: id.with_prefix(USER) },
             Actor::Service(id) => {
-                Self::ServiceAccountActor { service_account_id: id.with_prefix(SERVICE_ACCOUNT) }
+                Self::ServiceAccount { service_account_id: id.with_prefix(SERVICE_ACCOUNT) }
             }
             Actor::System => return None,
         })
