@@ -1,1 +1,270 @@
+//! The storage engine that keeps everything in one SQLite file.
+//!
+//! One thread writes ([`writer`]), a fixed pool of connections reads single things on the caller's
+//! thread, and a few threads walk listings ([`read`]). An acknowledged write is synced to disk; a
+//! redacted byte is gone from every file before the redaction is acknowledged; content is checked
+//! against its digest whenever it is read. SQL lives in `queries/`, one statement a file, and the
+//! schema in `migrations/`.
 
+mod apply;
+mod backup;
+mod ballast;
+mod check;
+mod commit;
+mod fault;
+mod grants;
+mod history;
+mod idempotency;
+mod keys;
+mod lexical;
+mod list;
+mod log;
+mod migrate;
+mod open;
+mod purge;
+mod read;
+mod redact;
+mod row;
+mod rows;
+mod sessions;
+mod stores;
+mod sweep;
+mod versions;
+mod writer;
+
+pub use open::{OpenError, SqliteOptions};
+
+use apply::Core;
+use async_trait::async_trait;
+use ballast::Ballast;
+use loci_model::policy::{AdminPass, BrowsePass, Facts, ReadPass, SearchPass};
+use loci_model::query::{
+    ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
+};
+use loci_model::{
+    ApiKey, At, Change, Grant, Memory, MemoryId, Page, Principal, PrincipalId, Session, SessionId,
+    Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
+};
+use loci_storage::{
+    Applied, CheckReport, Idempotency, Mutation, Receipt, Result, Storage, StorageError,
+    log::LogEntry,
+};
+use open::DataDir;
+use read::{Readers, Scans};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use writer::Writer;
+
+/// Everything of Loci in one directory. Dropping it drains the writer, folds the log into the
+/// database and releases the directory.
+pub struct SqliteStorage {
+    // The order of the fields is the order of their end: readers, then the writer, which as the
+    // last connection leaves a clean file behind, then the lock.
+    readers: Readers,
+    scans: Scans,
+    writer: Writer,
+    gate: Arc<backup::Gate>,
+    database: PathBuf,
+    _dir: DataDir,
+}
+
+impl SqliteStorage {
+    /// Opens a data directory, making it if needed. A directory that is in use, newer than this
+    /// version or not Loci's is refused and left as it is.
+    pub fn open(dir: &Path, options: SqliteOptions) -> std::result::Result<Self, OpenError> {
+        let dir = DataDir::lock(dir)?;
+        let conn = open::open_writer(&dir, &options)?;
+        let database = dir.database();
+        let readers = Readers::open(&database, &options)?;
+        let scans = Scans::start(&database, &options)?;
+        let gate = Arc::new(backup::Gate::default());
+        let ballast = Ballast::new(&dir.path, options.ballast_bytes);
+        let writer = Writer::start(Core::new(conn)?, ballast, Arc::clone(&gate))?;
+        Ok(Self { readers, scans, writer, gate, database, _dir: dir })
+    }
+
+    /// Closes the directory; the same as dropping it, for those who like to see it said.
+    pub fn close(self) {}
+}
+
+/// Runs something long on a thread of its own.
+async fn on_own_thread<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let (answer, answered) = oneshot::channel();
+    std::thread::Builder::new()
+        .name(name.into())
+        .spawn(move || {
+            // A caller that went away wants no answer.
+            let _ = answer.send(work());
+        })
+        .map_err(|error| StorageError::Io(error.to_string()))?;
+    let lost = |_| StorageError::Io("the work was lost".into());
+    answered.await.map_err(lost)?
+}
+
+#[async_trait]
+impl Storage for SqliteStorage {
+    async fn write(&self, mutation: Mutation, idempotency: Option<Idempotency>) -> Result<Applied> {
+        self.writer.write(mutation, idempotency).await
+    }
+
+    async fn recall(&self, idempotency: &Idempotency) -> Result<Option<Receipt>> {
+        self.readers.read(|conn| idempotency::recall(conn, idempotency))
+    }
+
+    async fn facts(
+        &self,
+        store: StoreId,
+        principal: PrincipalId,
+        session: Option<SessionId>,
+    ) -> Result<Option<Facts>> {
+        self.readers.read(|conn| read::facts(conn, store, principal, session))
+    }
+
+    async fn list_stores(
+        &self,
+        pass: &BrowsePass,
+        query: &StoreQuery,
+    ) -> Result<Page<Store, (Timestamp, StoreId)>> {
+        let (pass, query) = (pass.clone(), query.clone());
+        self.scans.scan(move |conn| stores::list(conn, &pass, &query)).await
+    }
+
+    async fn get(&self, pass: &ReadPass, at: &At, view: View) -> Result<Option<Memory>> {
+        if let At::First(_) = at {
+            let (pass, at) = (pass.clone(), at.clone());
+            return self.scans.scan(move |conn| read::get(conn, &pass, &at, view)).await;
+        }
+        self.readers.read(|conn| read::get(conn, pass, at, view))
+    }
+
+    async fn list(&self, pass: &ReadPass, query: &ListQuery) -> Result<Page<ListItem, ListCursor>> {
+        let (pass, query) = (pass.clone(), query.clone());
+        self.scans.scan(move |conn| list::page(conn, &pass, &query)).await
+    }
+
+    async fn version(
+        &self,
+        pass: &ReadPass,
+        version: VersionId,
+        view: View,
+    ) -> Result<Option<Version>> {
+        self.readers.read(|conn| versions::get(conn, pass, version, view))
+    }
+
+    async fn versions(&self, pass: &ReadPass, query: &VersionQuery) -> Result<Page<Version, u64>> {
+        let (pass, query) = (pass.clone(), query.clone());
+        self.scans.scan(move |conn| versions::page(conn, &pass, &query)).await
+    }
+
+    async fn changes(&self, pass: &ReadPass, after: u64, limit: usize) -> Result<Vec<Change>> {
+        let pass = pass.clone();
+        self.scans.scan(move |conn| versions::changes(conn, &pass, after, limit)).await
+    }
+
+    async fn find_words(
+        &self,
+        pass: &SearchPass,
+        words: &[String],
+        limit: usize,
+    ) -> Result<Vec<MemoryId>> {
+        let (pass, words) = (pass.clone(), words.to_vec());
+        self.scans.scan(move |conn| lexical::find(conn, &pass, &words, limit)).await
+    }
+
+    async fn stats(&self, pass: &ReadPass) -> Result<StoreStats> {
+        self.readers.read(|conn| read::stats(conn, pass.store()))
+    }
+
+    async fn grants(&self, pass: &ReadPass) -> Result<Vec<Grant>> {
+        let store = pass.store();
+        self.scans
+            .scan(move |conn| grants::list(conn, read::require_store(conn, store)?, store))
+            .await
+    }
+
+    async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<(ApiKey, Principal)>> {
+        self.readers.read(|conn| keys::with_principal(conn, hash))
+    }
+
+    async fn keys(&self, pass: &AdminPass) -> Result<Vec<ApiKey>> {
+        let workspace = pass.workspace();
+        self.scans.scan(move |conn| keys::list(conn, workspace)).await
+    }
+
+    async fn principal(&self, id: PrincipalId) -> Result<Option<Principal>> {
+        self.readers.read(|conn| keys::principal(conn, id))
+    }
+
+    async fn principal_by_name(
+        &self,
+        workspace: WorkspaceId,
+        name: &str,
+    ) -> Result<Option<Principal>> {
+        self.readers.read(|conn| keys::principal_by_name(conn, workspace, name))
+    }
+
+    async fn principals(&self, pass: &AdminPass) -> Result<Vec<Principal>> {
+        let workspace = pass.workspace();
+        self.scans.scan(move |conn| keys::principals(conn, workspace)).await
+    }
+
+    async fn default_workspace(&self) -> Result<Option<WorkspaceId>> {
+        self.readers.read(keys::default_workspace)
+    }
+
+    async fn session(&self, workspace: WorkspaceId, id: SessionId) -> Result<Option<Session>> {
+        self.readers.read(|conn| sessions::load(conn, workspace, id))
+    }
+
+    async fn list_sessions(
+        &self,
+        workspace: WorkspaceId,
+        owner: Option<PrincipalId>,
+        query: &SessionQuery,
+    ) -> Result<Page<Session, (Timestamp, SessionId)>> {
+        let query = query.clone();
+        self.scans.scan(move |conn| sessions::list(conn, workspace, owner, &query)).await
+    }
+
+    async fn expired(&self, now: Timestamp, limit: usize) -> Result<Vec<(StoreId, MemoryId)>> {
+        self.scans.scan(move |conn| sweep::expired(conn, now, limit)).await
+    }
+
+    async fn erasable(&self, now: Timestamp, limit: usize) -> Result<Vec<(StoreId, MemoryId)>> {
+        self.scans.scan(move |conn| sweep::erasable(conn, now, limit)).await
+    }
+
+    async fn unpurged(&self, limit: usize) -> Result<Vec<StoreId>> {
+        self.scans.scan(move |conn| stores::unpurged(conn, limit)).await
+    }
+
+    async fn log(
+        &self,
+        pass: &AdminPass,
+        store: StoreId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<LogEntry>> {
+        let pass = pass.clone();
+        self.scans.scan(move |conn| log::export(conn, &pass, store, after, limit)).await
+    }
+
+    async fn check(&self) -> Result<CheckReport> {
+        let database = self.database.clone();
+        on_own_thread("loci-check", move || check::run(&database)).await
+    }
+
+    async fn backup(&self, to: &Path) -> Result<()> {
+        let (database, to) = (self.database.clone(), to.to_owned());
+        let gate = Arc::clone(&self.gate);
+        on_own_thread("loci-backup", move || backup::run(&database, &to, &gate)).await
+    }
+
+    async fn ready(&self) -> Result<()> {
+        self.writer.ready()
+    }
+}

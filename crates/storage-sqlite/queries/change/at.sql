@@ -1,0 +1,1 @@
+select at from change where store = ?1 and seq = ?2

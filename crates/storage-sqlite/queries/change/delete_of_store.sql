@@ -1,0 +1,1 @@
+delete from change where store = ?1

@@ -1,0 +1,1 @@
+select count(*) from memory_fts where memory_fts match ?1

@@ -1,0 +1,1 @@
+delete from idempotency where at < ?1

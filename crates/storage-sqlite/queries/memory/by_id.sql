@@ -1,0 +1,1 @@
+select * from live_memory where store = ?1 and memory_id = ?2

@@ -1,0 +1,1 @@
+update memory set erase_at = null where memory = ?1 and erase_at is not null

@@ -1,0 +1,1 @@
+select coalesce(max(memory), 0) from memory

@@ -1,0 +1,1 @@
+select memory from memory where store = ?1 order by memory_id limit ?2

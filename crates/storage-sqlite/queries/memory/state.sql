@@ -1,0 +1,1 @@
+select memory, revision from memory where store = ?1 and memory_id = ?2

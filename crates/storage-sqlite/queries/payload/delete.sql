@@ -1,0 +1,1 @@
+delete from payload where version = ?1

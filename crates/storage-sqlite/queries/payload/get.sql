@@ -1,0 +1,1 @@
+select content from payload where version = ?1

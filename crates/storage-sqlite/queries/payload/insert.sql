@@ -1,0 +1,1 @@
+insert into payload (version, content) values (?1, ?2)

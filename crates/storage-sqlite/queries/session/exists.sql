@@ -1,0 +1,1 @@
+select 1 from session where session_id = ?1

@@ -1,0 +1,1 @@
+select * from known_version where version_id = ?1 and store = ?2

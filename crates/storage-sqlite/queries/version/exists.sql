@@ -1,0 +1,1 @@
+select 1 from version where version_id = ?1

@@ -1,0 +1,165 @@
+//! What the writer works on: the one write connection and what it remembers between mutations, and
+//! the table of which function applies which mutation.
+//!
+//! A mutation either checks everything before its first write or runs inside a savepoint, so that a
+//! refusal never leaves half of it behind.
+
+use crate::fault::{Fault, Result, not_found};
+use crate::stores::{self, StoreRow};
+use crate::{idempotency, keys, sessions};
+use loci_model::StoreId;
+use loci_storage::{Applied, Idempotency, Mutation, Receipt};
+use rusqlite::Connection;
+use std::collections::HashMap;
+
+/// Stores whose rows are kept at hand between groups.
+const STORES_KEPT_MAX: usize = 1024;
+
+/// The write side of one database.
+pub(crate) struct Core {
+    pub(crate) conn: Connection,
+    /// Rows of stores, possibly with counters that are newer than the database's.
+    stores: HashMap<StoreId, StoreRow>,
+    last_memory_pk: i64,
+    last_version_pk: i64,
+}
+
+impl Core {
+    pub(crate) fn new(conn: Connection) -> rusqlite::Result<Self> {
+        let last = |sql| conn.query_row(sql, [], |row| row.get(0));
+        let last_memory_pk = last(include_str!("../queries/memory/last_key.sql"))?;
+        let last_version_pk = last(include_str!("../queries/version/last_key.sql"))?;
+        Ok(Self { conn, stores: HashMap::new(), last_memory_pk, last_version_pk })
+    }
+
+    /// Applies one mutation inside the open transaction.
+    pub(crate) fn apply(
+        &mut self,
+        mutation: &Mutation,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<Applied> {
+        if let Some(key) = idempotency
+            && let Some(receipt) = idempotency::recall(&self.conn, key)?
+        {
+            return Ok(Applied { receipt, is_replay: true });
+        }
+        let receipt = if may_fail_half_way(mutation) {
+            self.in_savepoint(|core| core.dispatch(mutation))?
+        } else {
+            self.dispatch(mutation)?
+        };
+        if let Some(key) = idempotency {
+            idempotency::remember(&self.conn, key, &receipt)?;
+        }
+        Ok(Applied { receipt, is_replay: false })
+    }
+
+    fn dispatch(&mut self, mutation: &Mutation) -> Result<Receipt> {
+        match mutation {
+            Mutation::CreateWorkspace(id, at) => keys::create_workspace(&self.conn, *id, *at),
+            Mutation::CreatePrincipal(principal) => keys::create_principal(&self.conn, principal),
+            Mutation::CreateKey(key) => keys::create(&self.conn, key),
+            Mutation::RevokeKey(pass, id) => keys::revoke(&self.conn, pass, *id),
+            Mutation::CreateStore(store) => {
+                stores::create(&self.conn, store)?;
+                Ok(Receipt::Store(store.clone()))
+            }
+            Mutation::DescribeStore(pass, patch) => self.describe_store(pass, patch),
+            Mutation::ArchiveStore(pass) => self.archive_store(pass),
+            Mutation::RemoveStore(pass) => self.remove_store(pass),
+            Mutation::PurgeStore { pass, limit } => self.purge_store(pass, *limit),
+            Mutation::Commit(pass, batch) => self.commit(pass, batch),
+            Mutation::Expire { pass, memory, version } => self.expire(pass, *memory, *version),
+            Mutation::Redact(pass, version) => self.redact(pass, *version),
+            Mutation::Erase { pass, memory, version } => self.erase(pass, *memory, *version),
+            Mutation::Share(pass, grant) => self.share(pass, grant),
+            Mutation::Revoke(pass, id) => self.revoke(pass, *id),
+            Mutation::CreateSession(session) => sessions::create(&self.conn, session),
+            Mutation::ChangeSession { workspace, session, change, now } => {
+                sessions::change(&self.conn, *workspace, *session, change, *now)
+            }
+            Mutation::RemoveSession(workspace, id) => sessions::remove(&self.conn, *workspace, *id),
+            Mutation::Import(pass, items) => self.import(pass, items),
+            Mutation::ForgetKeys { before } => idempotency::forget(&self.conn, *before),
+        }
+    }
+
+    /// Runs `work` so that a refusal undoes all of it.
+    fn in_savepoint<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        // Counters of earlier jobs must be under the savepoint, not lost with the rows below.
+        self.write_counters()?;
+        self.run("savepoint job")?;
+        let result = work(self);
+        if let Err(Fault::Refused(_)) = &result {
+            self.run("rollback to job")?;
+            self.forget_stores();
+        }
+        self.run("release job")?;
+        result
+    }
+
+    /// Runs a statement that gives nothing back.
+    pub(crate) fn run(&self, sql: &str) -> Result<()> {
+        self.conn.prepare_cached(sql)?.execute([])?;
+        Ok(())
+    }
+
+    /// Works on a store that is not removed.
+    pub(crate) fn with_store<T>(
+        &mut self,
+        id: StoreId,
+        work: impl FnOnce(&mut Self, &mut StoreRow) -> Result<T>,
+    ) -> Result<T> {
+        let known = match self.stores.remove(&id) {
+            Some(row) => Some(row),
+            None => stores::load(&self.conn, id)?,
+        };
+        let mut row =
+            known.filter(|row| !row.is_removed).ok_or_else(|| not_found("memory store"))?;
+        let result = work(self, &mut row);
+        self.stores.insert(id, row);
+        result
+    }
+
+    /// Writes what the kept rows know better than the database; before every commit.
+    pub(crate) fn write_counters(&mut self) -> Result<()> {
+        for row in self.stores.values_mut() {
+            stores::write_counters(&self.conn, row)?;
+        }
+        if self.stores.len() > STORES_KEPT_MAX {
+            self.stores.clear();
+        }
+        Ok(())
+    }
+
+    /// Drops the kept rows; after every rollback.
+    pub(crate) fn forget_stores(&mut self) {
+        self.stores.clear();
+    }
+
+    /// Drops the kept row of one store that is gone.
+    pub(crate) fn forget_store(&mut self, id: StoreId) {
+        self.stores.remove(&id);
+    }
+
+    /// Keys are given out here and not by SQLite, so that a memory and its first version can name
+    /// each other in one write each. A key that a rollback wasted stays unused.
+    pub(crate) fn next_memory_pk(&mut self) -> i64 {
+        self.last_memory_pk += 1;
+        self.last_memory_pk
+    }
+
+    pub(crate) fn next_version_pk(&mut self) -> i64 {
+        self.last_version_pk += 1;
+        self.last_version_pk
+    }
+}
+
+/// Whether a refusal can come after the mutation's first write.
+fn may_fail_half_way(mutation: &Mutation) -> bool {
+    match mutation {
+        Mutation::Commit(_, batch) => batch.edits.len() > 1,
+        Mutation::Import(..) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,60 @@
+//! A consistent copy in a new file while writes go on. A scrub and a backup exclude each other: a
+//! copy begun before a redaction must not be the place where the redacted content lives on.
+
+use crate::fault::Fault;
+use loci_storage::StorageError;
+use rusqlite::{Connection, OpenFlags};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// Held by a running backup, and by a scrub while it scrubs.
+pub(crate) type Gate = Mutex<()>;
+
+/// Copies `database` to `to`, which must not exist.
+pub(crate) fn run(database: &Path, to: &Path, gate: &Gate) -> loci_storage::Result<()> {
+    let file = File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(to)
+        .map_err(|error| failed(&error))?;
+    let copied = copy(database, to, gate)
+        .and_then(|()| file.sync_all().map_err(|error| failed(&error)))
+        .and_then(|()| sync_parent(to).map_err(|error| failed(&error)));
+    if copied.is_err() {
+        // Half a copy must not be mistaken for one.
+        let _ = fs::remove_file(to);
+    }
+    copied
+}
+
+fn copy(database: &Path, to: &Path, gate: &Gate) -> loci_storage::Result<()> {
+    // The gate guards no data, so a panic while it was held left nothing half done.
+    let _held = gate.lock().unwrap_or_else(PoisonError::into_inner);
+    let to =
+        to.to_str().ok_or_else(|| StorageError::Io("the path of a backup must be UTF-8".into()))?;
+    let copy = || -> rusqlite::Result<()> {
+        let conn = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        conn.pragma_update(None, "trusted_schema", "off")?;
+        conn.execute("vacuum into ?1", [to])?;
+        Ok(())
+    };
+    copy().map_err(|error| Fault::Sql(error).into())
+}
+
+fn sync_parent(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => File::open(parent)?.sync_all(),
+        _ => File::open(".")?.sync_all(),
+    }
+}
+
+fn failed(error: &io::Error) -> StorageError {
+    match error.kind() {
+        io::ErrorKind::StorageFull => StorageError::Full,
+        _ => StorageError::Io(format!("backup: {error}")),
+    }
+}

@@ -1,0 +1,166 @@
+//! Looks at everything and reports what does not fit: SQLite's own structure, heads and revisions,
+//! digests, the feed, the counters, the paths and the word index. Problems name ids, never paths or
+//! content.
+
+use crate::fault::{Fault, Result};
+use crate::open::open_reader;
+use crate::read::snapshot;
+use crate::row::{count, time};
+use crate::stores::store_word;
+use loci_model::{Content, Digest, MemoryId, StoreId, VersionId};
+use loci_storage::CheckReport;
+use rusqlite::{Connection, Row};
+use std::path::Path;
+
+const CACHE_KIB: u32 = 8 * 1024;
+/// Beyond this many, more problems say nothing new.
+const PROBLEMS_MAX: usize = 200;
+
+pub(crate) fn run(database: &Path) -> loci_storage::Result<CheckReport> {
+    let mut report = CheckReport::default();
+    let conn = open_reader(database, CACHE_KIB).map_err(Fault::Sql)?;
+    let looked = snapshot(&conn, |conn| look(conn, &mut report));
+    if let Err(fault) = looked {
+        let error = loci_storage::StorageError::from(fault);
+        match error {
+            loci_storage::StorageError::Corrupt(what) => {
+                report.problems.push(format!("cannot be read: {what}"));
+            }
+            other => return Err(other),
+        }
+    }
+    report.problems.truncate(PROBLEMS_MAX);
+    Ok(report)
+}
+
+fn look(conn: &Connection, report: &mut CheckReport) -> Result<()> {
+    structure(conn, report)?;
+    report.memories = total(conn, include_str!("../queries/check/count_memories.sql"))?;
+    report.versions = total(conn, include_str!("../queries/check/count_versions.sql"))?;
+    report.indexed = total(conn, include_str!("../queries/check/count_indexed.sql"))?;
+    for (what, sql) in MEMORY_RULES {
+        each(conn, sql, |row| {
+            let memory = MemoryId::from_bytes(row.get(0)?);
+            report.problems.push(format!("{memory}: {what}"));
+            Ok(())
+        })?;
+    }
+    for (what, sql) in VERSION_RULES {
+        each(conn, sql, |row| {
+            let version = VersionId::from_bytes(row.get(0)?);
+            report.problems.push(format!("{version}: {what}"));
+            Ok(())
+        })?;
+    }
+    digests(conn, report)?;
+    stores(conn, report)
+}
+
+/// Each statement finds memories that break the rule beside it.
+const MEMORY_RULES: [(&str, &str); 5] = [
+    ("its head is not its newest version", include_str!("../queries/check/wrong_head.sql")),
+    ("its revisions have gaps", include_str!("../queries/check/revision_gap.sql")),
+    ("it lies below another live memory", include_str!("../queries/check/nested_path.sql")),
+    ("its words are not indexed", include_str!("../queries/check/unindexed.sql")),
+    (
+        "its words are indexed though it is not live text",
+        include_str!("../queries/check/wrongly_indexed.sql"),
+    ),
+];
+
+/// Each statement finds versions that break the rule beside it.
+const VERSION_RULES: [(&str, &str); 2] = [
+    (
+        "it has a digest without content or content without a digest",
+        include_str!("../queries/check/payload_mismatch.sql"),
+    ),
+    ("the feed does not have it at its number", include_str!("../queries/check/not_in_feed.sql")),
+];
+
+/// SQLite's own check, the structure of the word index included.
+fn structure(conn: &Connection, report: &mut CheckReport) -> Result<()> {
+    each(conn, "pragma integrity_check(50)", |row| {
+        let line: String = row.get(0)?;
+        if line != "ok" {
+            report.problems.push(line);
+        }
+        Ok(())
+    })
+}
+
+/// Every content against its digest and size.
+fn digests(conn: &Connection, report: &mut CheckReport) -> Result<()> {
+    each(conn, include_str!("../queries/check/contents.sql"), |row| {
+        let digest = Digest::from_bytes(row.get(1)?);
+        let size_bytes = count(row, 2)?;
+        let is_sealed: bool = row.get(3)?;
+        let content = Content::Sealed(row.get(4)?);
+        let is_text = is_sealed || std::str::from_utf8(content.bytes()).is_ok();
+        let is_whole = content.bytes().len() as u64 == size_bytes;
+        if content.digest() != digest || !is_whole || !is_text {
+            let version = VersionId::from_bytes(row.get(0)?);
+            report.problems.push(format!("{version}: its content does not match its digest"));
+        }
+        Ok(())
+    })
+}
+
+/// The feed and the counters of each store.
+fn stores(conn: &Connection, report: &mut CheckReport) -> Result<()> {
+    let mut found = Vec::new();
+    each(conn, include_str!("../queries/check/stores.sql"), |row| {
+        found.push((
+            row.get::<_, i64>(0)?,
+            StoreId::from_bytes(row.get(1)?),
+            count(row, 2)?,
+            row.get::<_, bool>(3)?,
+            count(row, 4)?,
+        ));
+        Ok(())
+    })?;
+    report.stores = found.len() as u64;
+    for (store_pk, store, seq, has_right_counters, indexed) in found {
+        let mut note = |what: String| report.problems.push(format!("{store}: {what}"));
+        if !has_right_counters {
+            note("its counters do not match its memories and versions".into());
+        }
+        let word = format!("store : {}", store_word(store_pk));
+        let sql = include_str!("../queries/check/count_words.sql");
+        let in_index: i64 = conn.query_row(sql, [word], |row| row.get(0))?;
+        if u64::try_from(in_index) != Ok(indexed) {
+            note(format!("{in_index} memories in the word index, {indexed} expected"));
+        }
+        let mut last = (0, None);
+        let mut statement = conn.prepare_cached(include_str!("../queries/check/feed.sql"))?;
+        let mut rows = statement.query([store_pk])?;
+        while let Some(row) = rows.next()? {
+            let (number, at) = (count(row, 0)?, time(row, 1)?);
+            if number != last.0 + 1 {
+                note(format!("the feed goes from {} to {number}", last.0));
+            }
+            if last.1.is_some_and(|before| at <= before) {
+                note(format!("entry {number} is not later than the one before"));
+            }
+            last = (number, Some(at));
+            report.changes += 1;
+        }
+        if last.0 != seq {
+            let ends = last.0;
+            report.problems.push(format!("{store}: the feed ends at {ends}, expected {seq}"));
+        }
+    }
+    Ok(())
+}
+
+fn total(conn: &Connection, sql: &str) -> Result<u64> {
+    Ok(conn.query_row(sql, [], |row| count(row, 0))?)
+}
+
+fn each(conn: &Connection, sql: &str, mut visit: impl FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
+    let mut statement = conn.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        visit(row)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,421 @@
+//! Batches of edits. Each edit is decided by the model; this file finds the memory it means, makes
+//! sure that its path is free, and writes.
+//!
+//! The order of refusals is part of the contract: archived, expired, missing, nothing to do, failed
+//! expectation, taken path, full store. All of them come before the edit's first write.
+
+use crate::apply::Core;
+use crate::fault::{Result, not_found};
+use crate::history::{self, NewVersion};
+use crate::lexical::{self, Words};
+use crate::read;
+use crate::row::{MemoryRow, opt_id_bytes, visibility_code, visibility_max};
+use crate::rows::{
+    BareMemory, copy_content, insert_content, insert_memory, strip_memory, update_memory,
+};
+use crate::stores::StoreRow;
+use loci_model::decide::{Decision, NextState, Refusal, decide, needs_content};
+use loci_model::policy::WritePass;
+use loci_model::store::OnRemove;
+use loci_model::{
+    Actor, At, Cause, Content, EditOp, Memory, MemoryId, MemoryPath, Operation, Outcome,
+    PrincipalId, Timestamp, VersionId,
+};
+use loci_storage::{Batch, Receipt, StampedEdit, StorageError, reason};
+use rusqlite::{Connection, OptionalExtension, params};
+
+/// Who writes, when and why.
+pub(crate) struct Stamp<'a> {
+    pub(crate) version: VersionId,
+    pub(crate) actor: Actor,
+    pub(crate) at: Timestamp,
+    pub(crate) cause: &'a Cause,
+}
+
+impl Core {
+    pub(crate) fn commit(&mut self, pass: &WritePass, batch: &Batch) -> Result<Receipt> {
+        self.with_store(pass.store(), |core, store| {
+            let mut outcomes = Vec::with_capacity(batch.edits.len());
+            for (index, edit) in batch.edits.iter().enumerate() {
+                outcomes.push(core.apply_edit(store, pass, &batch.cause, index, edit)?);
+            }
+            Ok(Receipt::Committed(outcomes))
+        })
+    }
+
+    /// Removes a memory whose time is over.
+    pub(crate) fn expire(
+        &mut self,
+        pass: &WritePass,
+        memory: MemoryId,
+        version: VersionId,
+    ) -> Result<Receipt> {
+        self.with_store(pass.store(), |core, store| {
+            let due = read::named(&core.conn, store.store_pk, pass.store(), &At::Id(memory))?
+                .filter(|row| row.is_expired_at(pass.now()))
+                .ok_or_else(|| not_found("memory"))?;
+            let cause = Cause::new(None, reason::EXPIRED);
+            let stamp = Stamp {
+                version,
+                actor: Actor::System,
+                at: history::next_at(store, pass.now()),
+                cause: &cause,
+            };
+            core.remove(store, &due, &stamp)?;
+            let outcome = Outcome { memory: due.memory, operation: Some(Operation::Deleted) };
+            Ok(Receipt::Committed(vec![outcome]))
+        })
+    }
+
+    fn apply_edit(
+        &mut self,
+        store: &mut StoreRow,
+        pass: &WritePass,
+        cause: &Cause,
+        index: usize,
+        stamped: &StampedEdit,
+    ) -> Result<Outcome> {
+        let edit = &stamped.edit;
+        if store.store.archived_at.is_some() && edit.op != EditOp::Remove {
+            return Err(StorageError::Archived.into());
+        }
+        let refused = |refusal| StorageError::Refused { index, refusal };
+        let mut current = self.find_for_edit(store, pass, &edit.at)?;
+        if current.is_none() && matches!(edit.at, At::Id(_)) {
+            return Err(refused(Refusal::NotFound).into());
+        }
+        if let Some(row) = &mut current
+            && needs_content(edit)
+        {
+            let memory = &mut row.memory;
+            let content = read::content(&self.conn, row.head_pk, memory.digest, memory.is_sealed)?;
+            memory.content = Some(content);
+        }
+        let create_at = match &edit.at {
+            At::Path(_, path) => Some(path),
+            At::Id(_) | At::First(_) => None,
+        };
+        let memory = current.as_ref().map(|row| &row.memory);
+        let policy = &store.store.policy;
+        let decision = match decide(edit, memory, create_at, policy, pass.remover()) {
+            Ok(decision) => decision,
+            Err(refusal) => {
+                return Err(match (refusal, current) {
+                    (Refusal::Present, Some(row)) => taken(row),
+                    (refusal, _) => refused(refusal),
+                }
+                .into());
+            }
+        };
+        let stamp = Stamp {
+            version: stamped.version,
+            actor: pass.actor(),
+            at: history::next_at(store, pass.now()),
+            cause,
+        };
+        match (decision, current) {
+            (Decision::Unchanged, Some(row)) => Ok(outcome(row.memory, None)),
+            (Decision::Remove, Some(row)) => {
+                self.remove(store, &row, &stamp)?;
+                Ok(outcome(row.memory, Some(Operation::Deleted)))
+            }
+            (Decision::Modify(next), Some(row)) => {
+                if next.path != row.memory.path {
+                    let place = Place {
+                        partition: row.memory.partition,
+                        path: &next.path,
+                        itself: Some(row.memory_pk),
+                    };
+                    require_free(&self.conn, store, &place, pass.now())?;
+                }
+                let written = self.modify(store, row, next, &stamp)?;
+                Ok(outcome(written, Some(Operation::Modified)))
+            }
+            (Decision::Create(next), _) => {
+                let partition = match &edit.at {
+                    At::Path(partition, _) => *partition,
+                    At::First(filter) => filter.partition.flatten(),
+                    At::Id(_) => None,
+                };
+                let place = Place { partition, path: &next.path, itself: None };
+                require_free(&self.conn, store, &place, pass.now())?;
+                let limit = store.store.policy.memories_max;
+                if store.memory_count >= limit {
+                    return Err(StorageError::StoreFull { limit }.into());
+                }
+                let new = (stamped.new_memory, partition, pass.principal());
+                let written = self.create(store, new, next, &stamp)?;
+                Ok(outcome(written, Some(Operation::Created)))
+            }
+            (decision, None) => unreachable!("decided {decision:?} where no memory is"),
+        }
+    }
+
+    /// The memory an edit means. One whose time is over is to be expired before anything is decided
+    /// about it; one that the audience does not see is as good as absent, except for its path.
+    fn find_for_edit(
+        &self,
+        store: &StoreRow,
+        pass: &WritePass,
+        at: &At,
+    ) -> Result<Option<MemoryRow>> {
+        let (store_pk, id) = (store.store_pk, pass.store());
+        if let At::First(filter) = at {
+            let (audience, now) = (pass.audience(), pass.now());
+            return crate::list::first(&self.conn, store_pk, id, filter, audience, now);
+        }
+        let named = read::named(&self.conn, store_pk, id, at)?;
+        refuse_expired(named.as_ref(), pass.now())?;
+        Ok(named.filter(|row| {
+            visibility_code(row.memory.attributes.visibility) <= visibility_max(pass.audience())
+        }))
+    }
+
+    fn create(
+        &mut self,
+        store: &mut StoreRow,
+        (id, partition, owner): (MemoryId, Option<PrincipalId>, PrincipalId),
+        next: NextState,
+        stamp: &Stamp<'_>,
+    ) -> Result<Memory> {
+        let content = next.content.expect("a new memory brings content");
+        let memory = Memory {
+            id,
+            store: store.store.id,
+            partition,
+            owner,
+            path: next.path,
+            attributes: next.attributes,
+            head: stamp.version,
+            revision: 1,
+            content: None,
+            digest: content.digest(),
+            size_bytes: content.bytes().len() as u64,
+            is_sealed: content.is_sealed(),
+            created_at: stamp.at,
+            updated_at: stamp.at,
+        };
+        let (memory_pk, version_pk) = (self.next_memory_pk(), self.next_version_pk());
+        insert_memory(&self.conn, store.store_pk, memory_pk, version_pk, &memory)?;
+        append(&self.conn, store, memory_pk, version_pk, &memory, Operation::Created, stamp)?;
+        insert_content(&self.conn, version_pk, &content)?;
+        if let Some(text) = content.text() {
+            lexical::insert(&self.conn, store, &words(memory_pk, &memory, text))?;
+        }
+        store.memory_count += 1;
+        store.content_bytes += memory.size_bytes;
+        Ok(memory)
+    }
+
+    fn modify(
+        &mut self,
+        store: &mut StoreRow,
+        mut row: MemoryRow,
+        next: NextState,
+        stamp: &Stamp<'_>,
+    ) -> Result<Memory> {
+        let before = row.memory.clone();
+        let version_pk = self.next_version_pk();
+        let memory = &mut row.memory;
+        memory.path = next.path;
+        memory.attributes = next.attributes;
+        memory.head = stamp.version;
+        memory.revision += 1;
+        memory.updated_at = stamp.at;
+        if let Some(content) = &next.content {
+            memory.digest = content.digest();
+            memory.size_bytes = content.bytes().len() as u64;
+            memory.is_sealed = content.is_sealed();
+        }
+        let memory = &row.memory;
+        append(&self.conn, store, row.memory_pk, version_pk, memory, Operation::Modified, stamp)?;
+        match &next.content {
+            Some(content) => insert_content(&self.conn, version_pk, content)?,
+            None => copy_content(&self.conn, row.head_pk, version_pk)?,
+        }
+        self.reindex(store, &row, &before, next.content.as_ref())?;
+        update_memory(&self.conn, row.memory_pk, version_pk, memory)?;
+        store.content_bytes = store.content_bytes + memory.size_bytes - before.size_bytes;
+        Ok(row.memory)
+    }
+
+    /// Brings the word index from `before` to what `row` is now, if anything in it changed.
+    fn reindex(
+        &self,
+        store: &StoreRow,
+        row: &MemoryRow,
+        before: &Memory,
+        content: Option<&Content>,
+    ) -> Result<()> {
+        let after = &row.memory;
+        let is_same = before.path == after.path
+            && before.attributes.tags == after.attributes.tags
+            && before.is_sealed == after.is_sealed
+            && before.digest == after.digest;
+        if is_same || (before.is_sealed && after.is_sealed) {
+            return Ok(());
+        }
+        let old = lexical::indexed_text(&self.conn, row.head_pk, before.is_sealed)?;
+        if let Some(old) = &old {
+            lexical::delete(&self.conn, store, &words(row.memory_pk, before, old))?;
+        }
+        let new = match content {
+            Some(content) => content.text(),
+            None => old.as_deref(),
+        };
+        if let Some(new) = new {
+            lexical::insert(&self.conn, store, &words(row.memory_pk, after, new))?;
+        }
+        Ok(())
+    }
+
+    /// Hides a memory: a `deleted` version that keeps path and attributes, and a bare row.
+    pub(crate) fn remove(
+        &mut self,
+        store: &mut StoreRow,
+        row: &MemoryRow,
+        stamp: &Stamp<'_>,
+    ) -> Result<()> {
+        let memory = &row.memory;
+        let version_pk = self.next_version_pk();
+        let version = NewVersion {
+            version_pk,
+            id: stamp.version,
+            memory_pk: row.memory_pk,
+            revision: memory.revision + 1,
+            operation: Operation::Deleted,
+            path: Some(memory.path.as_str()),
+            attributes: Some(&memory.attributes),
+            content: None,
+            is_sealed: false,
+            actor: stamp.actor,
+            at: stamp.at,
+            cause: stamp.cause,
+            redaction: None,
+        };
+        history::append(&self.conn, store, &version)?;
+        self.unlist(store, row)?;
+        let bare = BareMemory {
+            head_pk: version_pk,
+            revision: version.revision,
+            updated_at: stamp.at,
+            erase_at: erase_at(store, stamp.at),
+        };
+        strip_memory(&self.conn, row.memory_pk, &bare)
+    }
+
+    /// Takes a memory from the live ones, except for its row: its words and its share of the
+    /// counters.
+    pub(crate) fn unlist(&self, store: &mut StoreRow, row: &MemoryRow) -> Result<()> {
+        let memory = &row.memory;
+        if let Some(text) = lexical::indexed_text(&self.conn, row.head_pk, memory.is_sealed)? {
+            lexical::delete(&self.conn, store, &words(row.memory_pk, memory, &text))?;
+        }
+        store.memory_count -= 1;
+        store.content_bytes -= memory.size_bytes;
+        Ok(())
+    }
+}
+
+/// When the history of a memory removed at a moment is due to be erased.
+pub(crate) fn erase_at(store: &StoreRow, removed_at: Timestamp) -> Option<Timestamp> {
+    match store.store.policy.on_remove {
+        OnRemove::KeepHistory => None,
+        OnRemove::EraseAfter { secs } => Some(removed_at.plus_secs(secs.into())),
+    }
+}
+
+fn outcome(mut memory: Memory, operation: Option<Operation>) -> Outcome {
+    memory.content = None;
+    Outcome { memory, operation }
+}
+
+fn taken(row: MemoryRow) -> StorageError {
+    StorageError::PathTaken { memory: row.memory.id, path: row.memory.path }
+}
+
+fn refuse_expired(row: Option<&MemoryRow>, now: Timestamp) -> Result<()> {
+    match row {
+        Some(row) if row.is_expired_at(now) => {
+            Err(StorageError::Expired { memory: row.memory.id }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Where a memory wants to be.
+pub(crate) struct Place<'a> {
+    pub(crate) partition: Option<PrincipalId>,
+    pub(crate) path: &'a MemoryPath,
+    /// The memory that moves there; it is not in its own way.
+    pub(crate) itself: Option<i64>,
+}
+
+/// Makes sure that a path is free, together with everything above and below it.
+pub(crate) fn require_free(
+    conn: &Connection,
+    store: &StoreRow,
+    place: &Place<'_>,
+    now: Timestamp,
+) -> Result<()> {
+    let (store_pk, id) = (store.store_pk, store.store.id);
+    let refuse = |row: MemoryRow| {
+        refuse_expired(Some(&row), now)?;
+        Err(taken(row).into())
+    };
+    let at_or_above = std::iter::once(place.path.as_str()).chain(place.path.ancestors());
+    for path in at_or_above {
+        let found = read::at_path(conn, store_pk, id, place.partition, path)?;
+        if let Some(row) = found.filter(|row| Some(row.memory_pk) != place.itself) {
+            return refuse(row);
+        }
+    }
+    let (low, high) = place.path.descendants();
+    let below = conn
+        .prepare_cached(include_str!("../queries/memory/below.sql"))?
+        .query_row(
+            params![
+                store_pk,
+                low,
+                high,
+                opt_id_bytes(place.partition),
+                // No memory has key zero.
+                place.itself.unwrap_or(0),
+            ],
+            |row| crate::row::memory(row, id),
+        )
+        .optional()?;
+    below.map_or(Ok(()), refuse)
+}
+
+/// A memory's words as the index has or wants them.
+pub(crate) fn words<'a>(memory_pk: i64, memory: &'a Memory, text: &'a str) -> Words<'a> {
+    Words { memory_pk, path: memory.path.as_str(), tags: &memory.attributes.tags, text }
+}
+
+fn append(
+    conn: &Connection,
+    store: &mut StoreRow,
+    memory_pk: i64,
+    version_pk: i64,
+    memory: &Memory,
+    operation: Operation,
+    stamp: &Stamp<'_>,
+) -> Result<()> {
+    let version = NewVersion {
+        version_pk,
+        id: stamp.version,
+        memory_pk,
+        revision: memory.revision,
+        operation,
+        path: Some(memory.path.as_str()),
+        attributes: Some(&memory.attributes),
+        content: Some((memory.digest, memory.size_bytes)),
+        is_sealed: memory.is_sealed,
+        actor: stamp.actor,
+        at: stamp.at,
+        cause: stamp.cause,
+        redaction: None,
+    };
+    history::append(conn, store, &version)
+}

@@ -1,0 +1,145 @@
+//! Sharing. A store has at most one grant for each grantee; taking one back takes back what stood
+//! on it.
+
+use crate::apply::Core;
+use crate::fault::{Result, not_found};
+use crate::row::{self, int, level_code, micros, opt_id_bytes, opt_time, time};
+use loci_model::policy::SharePass;
+use loci_model::{Grant, GrantId, Grantee, PrincipalId, StoreId, limit};
+use loci_storage::{Receipt, StorageError};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+fn read(row: &Row<'_>, store: StoreId) -> rusqlite::Result<Grant> {
+    Ok(Grant {
+        id: GrantId::from_bytes(row.get(0)?),
+        store,
+        grantee: row::opt_id(row, 1)?.map_or(Grantee::Everyone, Grantee::Principal),
+        level: row::level(row, 2)?,
+        given_by: PrincipalId::from_bytes(row.get(3)?),
+        expires_at: opt_time(row, 4)?,
+        created_at: time(row, 5)?,
+    })
+}
+
+fn grantee_bytes(grantee: Grantee) -> Vec<u8> {
+    match grantee {
+        Grantee::Principal(id) => opt_id_bytes(Some(id)),
+        Grantee::Everyone => opt_id_bytes(None),
+    }
+}
+
+/// The store's grant to a principal, or to everyone.
+pub(crate) fn to_grantee(
+    conn: &Connection,
+    store_pk: i64,
+    store: StoreId,
+    grantee: Option<PrincipalId>,
+) -> Result<Option<Grant>> {
+    let found = conn
+        .prepare_cached(include_str!("../queries/grant/by_grantee.sql"))?
+        .query_row(params![store_pk, opt_id_bytes(grantee)], |row| read(row, store));
+    Ok(found.optional()?)
+}
+
+/// A grant by its id.
+pub(crate) fn by_id(conn: &Connection, id: GrantId) -> Result<Option<Grant>> {
+    let found = conn
+        .prepare_cached(include_str!("../queries/grant/by_id.sql"))?
+        .query_row([id.to_bytes()], |row| read(row, StoreId::from_bytes(row.get(6)?)));
+    Ok(found.optional()?)
+}
+
+/// The store's grants, oldest first.
+pub(crate) fn list(conn: &Connection, store_pk: i64, store: StoreId) -> Result<Vec<Grant>> {
+    let mut statement = conn.prepare_cached(include_str!("../queries/grant/list.sql"))?;
+    let grants = statement.query_map([store_pk], |row| read(row, store))?;
+    Ok(grants.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Writes a grant; one to the same grantee is replaced and keeps its id.
+pub(crate) fn put(conn: &Connection, store_pk: i64, grant: &Grant) -> Result<()> {
+    conn.prepare_cached(include_str!("../queries/grant/put.sql"))?.execute(params![
+        store_pk,
+        grantee_bytes(grant.grantee),
+        grant.id.to_bytes(),
+        level_code(grant.level),
+        grant.given_by.to_bytes(),
+        micros(grant.expires_at),
+        grant.created_at.as_micros(),
+    ])?;
+    Ok(())
+}
+
+impl Core {
+    pub(crate) fn share(&mut self, pass: &SharePass, grant: &Grant) -> Result<Receipt> {
+        self.with_store(pass.store(), |core, row| {
+            let outlives = match (pass.expires_max(), grant.expires_at) {
+                (None, _) => false,
+                (Some(_), None) => true,
+                (Some(latest), Some(end)) => end > latest,
+            };
+            if grant.level > pass.level_max() || outlives {
+                return Err(StorageError::ExceedsGiver.into());
+            }
+            let mut grant = grant.clone();
+            grant.store = pass.store();
+            let grantee = match grant.grantee {
+                Grantee::Principal(id) => Some(id),
+                Grantee::Everyone => None,
+            };
+            match to_grantee(&core.conn, row.store_pk, pass.store(), grantee)? {
+                Some(known) => grant.id = known.id,
+                None => {
+                    let count: i64 = core
+                        .conn
+                        .prepare_cached(include_str!("../queries/grant/count.sql"))?
+                        .query_row([row.store_pk], |row| row.get(0))?;
+                    if count >= int(limit::GRANTS_PER_STORE_MAX as u64) {
+                        return Err(StorageError::TooMany("grants").into());
+                    }
+                }
+            }
+            put(&core.conn, row.store_pk, &grant)?;
+            Ok(Receipt::Grant(grant))
+        })
+    }
+
+    pub(crate) fn revoke(&mut self, pass: &SharePass, id: GrantId) -> Result<Receipt> {
+        self.with_store(pass.store(), |core, row| {
+            let mut grants = list(&core.conn, row.store_pk, pass.store())?;
+            let may_revoke = |grant: &&Grant| pass.revokes_any() || grant.given_by == pass.giver();
+            let found = grants.iter().find(|grant| grant.id == id);
+            if found.filter(may_revoke).is_none() {
+                return Err(not_found("grant"));
+            }
+            let mut revoked = Vec::new();
+            take_back(&mut grants, id, row.store.owner, &mut revoked);
+            for grant in &revoked {
+                core.conn
+                    .prepare_cached(include_str!("../queries/grant/delete.sql"))?
+                    .execute(params![row.store_pk, grantee_bytes(grant.grantee)])?;
+            }
+            Ok(Receipt::Revoked(revoked.into_iter().map(|grant| grant.id).collect()))
+        })
+    }
+}
+
+/// Moves a grant from `grants` to `revoked`, and through its grantee every grant that stood on it.
+/// The owner's own grants stand by themselves.
+fn take_back(grants: &mut Vec<Grant>, id: GrantId, owner: PrincipalId, revoked: &mut Vec<Grant>) {
+    let Some(position) = grants.iter().position(|grant| grant.id == id) else {
+        return;
+    };
+    let grant = grants.remove(position);
+    let grantee = grant.grantee;
+    revoked.push(grant);
+    if let Grantee::Principal(grantee) = grantee
+        && grantee != owner
+    {
+        let given_on = grants.iter().filter(|grant| grant.given_by == grantee);
+        let given_on: Vec<GrantId> = given_on.map(|grant| grant.id).collect();
+        for id in given_on {
+            take_back(grants, id, owner, revoked);
+        }
+    }
+}

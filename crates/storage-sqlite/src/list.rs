@@ -1,0 +1,276 @@
+//! Listings of memories. Each page is a walk along one index from where the last page ended; a
+//! folded directory is shown once and then jumped over, however much lies in it.
+
+use crate::fault::Result;
+use crate::read::{EARLIEST, LATEST, in_view, require_store};
+use crate::row::{self, MemoryRow, opt_id_bytes, visibility_max};
+use loci_model::policy::ReadPass;
+use loci_model::query::{Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery};
+use loci_model::{Audience, Invalid, Page, PathPrefix, StoreId, Timestamp};
+use rusqlite::{Connection, params};
+
+/// What every walk of one listing has in common.
+struct Walk<'a> {
+    conn: &'a Connection,
+    store_pk: i64,
+    store: StoreId,
+    audience: Audience,
+    now: Timestamp,
+    filter: &'a Filter,
+}
+
+/// Where a walk begins and ends: paths from `low` up to but not including `high`, and behind the
+/// last memory shown (its path or time, and its id).
+struct Span {
+    low: String,
+    high: String,
+    after_path: Option<String>,
+    after_time: Timestamp,
+    after_id: [u8; 16],
+}
+
+/// What to do after a row.
+enum Step {
+    On,
+    Stop,
+}
+
+pub(crate) fn page(
+    conn: &Connection,
+    pass: &ReadPass,
+    query: &ListQuery,
+) -> Result<Page<ListItem, ListCursor>> {
+    let walk = Walk {
+        conn,
+        store_pk: require_store(conn, pass.store())?,
+        store: pass.store(),
+        audience: pass.audience(),
+        now: pass.now(),
+        filter: &query.filter,
+    };
+    let items = match query.order {
+        ListOrder::Path => by_path(&walk, query)?,
+        ListOrder::Created | ListOrder::Updated => by_time(&walk, query)?,
+    };
+    Ok(Page::cut(items, query.limit, |item| cursor_of(item, query.order)))
+}
+
+/// The oldest memory that matches and is seen.
+pub(crate) fn first(
+    conn: &Connection,
+    store_pk: i64,
+    store: StoreId,
+    filter: &Filter,
+    audience: Audience,
+    now: Timestamp,
+) -> Result<Option<MemoryRow>> {
+    let walk = Walk { conn, store_pk, store, audience, now, filter };
+    let span = Span::whole(&PathPrefix::root(), Direction::Ascending);
+    let mut found = None;
+    let sql = include_str!("../queries/memory/list_created_ascending.sql");
+    walk.each(sql, &span, |row| {
+        found = Some(row);
+        Ok(Step::Stop)
+    })?;
+    Ok(found)
+}
+
+impl Span {
+    fn whole(prefix: &PathPrefix, direction: Direction) -> Self {
+        let (low, high) = prefix.range();
+        let (after_time, after_id) = match direction {
+            Direction::Ascending => (EARLIEST, [0; 16]),
+            Direction::Descending => (LATEST, [0xff; 16]),
+        };
+        Self { low, high, after_path: None, after_time, after_id }
+    }
+
+    /// Leaves out everything up to and including a directory.
+    fn skip_directory(&mut self, directory: &str, direction: Direction) {
+        match direction {
+            // '0' is the character after '/', so this is the first text behind the directory.
+            Direction::Ascending => self.low = format!("{}0", directory.trim_end_matches('/')),
+            Direction::Descending => self.high = directory.to_owned(),
+        }
+        self.after_path = None;
+    }
+
+    /// Leaves out everything up to and including a memory.
+    fn skip_memory(&mut self, path: &str, id: [u8; 16], direction: Direction) {
+        match direction {
+            Direction::Ascending => self.low = path.to_owned(),
+            // Paths have no control characters: this is right behind the path itself.
+            Direction::Descending => self.high = format!("{path}\u{1}"),
+        }
+        self.after_path = Some(path.to_owned());
+        self.after_id = id;
+    }
+}
+
+impl Walk<'_> {
+    /// Gives `visit` each matching memory of a span in order, until it stops.
+    fn each(
+        &self,
+        sql: &str,
+        span: &Span,
+        mut visit: impl FnMut(MemoryRow) -> Result<Step>,
+    ) -> Result<()> {
+        let is_by_path = sql.contains("path, memory_id") || sql.contains("path desc");
+        let mut statement = self.conn.prepare_cached(sql)?;
+        let partition = self.filter.partition.map(opt_id_bytes);
+        let common = params![
+            self.store_pk,
+            span.low,
+            span.high,
+            span.after_path,
+            span.after_id,
+            visibility_max(self.audience),
+            self.now.as_micros(),
+            self.filter.kind,
+            self.filter.source,
+            self.filter.scope,
+            partition,
+        ];
+        let mut rows = if is_by_path {
+            statement.query(common)?
+        } else {
+            statement.query(params![
+                self.store_pk,
+                span.low,
+                span.high,
+                span.after_time.as_micros(),
+                span.after_id,
+                visibility_max(self.audience),
+                self.now.as_micros(),
+                self.filter.kind,
+                self.filter.source,
+                self.filter.scope,
+                partition,
+            ])?
+        };
+        while let Some(row) = rows.next()? {
+            let found = row::memory(row, self.store)?;
+            if self.filter.matches(&found.memory)
+                && let Step::Stop = visit(found)?
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn by_path(walk: &Walk<'_>, query: &ListQuery) -> Result<Vec<ListItem>> {
+    let sql = match query.direction {
+        Direction::Ascending => include_str!("../queries/memory/list_path_ascending.sql"),
+        Direction::Descending => include_str!("../queries/memory/list_path_descending.sql"),
+    };
+    let mut span = Span::whole(&query.prefix, query.direction);
+    match &query.after {
+        None => {}
+        Some(ListCursor::Memory(path, id)) => {
+            let (low, high) = (span.low.clone(), span.high.clone());
+            span.skip_memory(path.as_str(), id.to_bytes(), query.direction);
+            span.clamp(low, high);
+        }
+        Some(ListCursor::Directory(prefix)) => {
+            let (low, high) = (span.low.clone(), span.high.clone());
+            span.skip_directory(prefix.as_str(), query.direction);
+            span.clamp(low, high);
+        }
+        Some(ListCursor::Time(..)) => return Err(other_order().into()),
+    }
+    let mut items = Vec::new();
+    loop {
+        let mut folded = None;
+        walk.each(sql, &span, |row| {
+            let path = row.memory.path.as_str();
+            let directory = query.fold_depth.and_then(|depth| query.prefix.fold(path, depth));
+            if let Some(directory) = directory {
+                folded = Some(directory.to_owned());
+                return Ok(Step::Stop);
+            }
+            let memory = in_view(walk.conn, row, query.view)?;
+            items.push(ListItem::Memory(Box::new(memory)));
+            Ok(step(items.len(), query.limit))
+        })?;
+        let Some(directory) = folded else { break };
+        span.skip_directory(&directory, query.direction);
+        items.push(ListItem::Directory(directory));
+        if let Step::Stop = step(items.len(), query.limit) {
+            break;
+        }
+    }
+    Ok(items)
+}
+
+impl Span {
+    /// Keeps a cursor from widening the listing's own bounds.
+    fn clamp(&mut self, low: String, high: String) {
+        if self.low < low {
+            self.low = low;
+        }
+        if self.high > high {
+            self.high = high;
+        }
+    }
+}
+
+fn by_time(walk: &Walk<'_>, query: &ListQuery) -> Result<Vec<ListItem>> {
+    let sql = match (query.order, query.direction) {
+        (ListOrder::Updated, Direction::Ascending) => {
+            include_str!("../queries/memory/list_updated_ascending.sql")
+        }
+        (ListOrder::Updated, Direction::Descending) => {
+            include_str!("../queries/memory/list_updated_descending.sql")
+        }
+        (_, Direction::Ascending) => include_str!("../queries/memory/list_created_ascending.sql"),
+        (_, Direction::Descending) => {
+            include_str!("../queries/memory/list_created_descending.sql")
+        }
+    };
+    let mut span = Span::whole(&query.prefix, query.direction);
+    match &query.after {
+        None => {}
+        Some(ListCursor::Time(at, id)) => {
+            span.after_time = *at;
+            span.after_id = id.to_bytes();
+        }
+        Some(ListCursor::Memory(..) | ListCursor::Directory(_)) => {
+            return Err(other_order().into());
+        }
+    }
+    let mut items = Vec::new();
+    walk.each(sql, &span, |row| {
+        let memory = in_view(walk.conn, row, query.view)?;
+        items.push(ListItem::Memory(Box::new(memory)));
+        Ok(step(items.len(), query.limit))
+    })?;
+    Ok(items)
+}
+
+/// One more than the page is read, to know whether there is a next one.
+fn step(have: usize, limit: usize) -> Step {
+    if have > limit { Step::Stop } else { Step::On }
+}
+
+fn other_order() -> Invalid {
+    Invalid::new("page", "belongs to a listing in another order")
+}
+
+fn cursor_of(item: &ListItem, order: ListOrder) -> ListCursor {
+    match (item, order) {
+        (ListItem::Directory(directory), _) => ListCursor::Directory(
+            PathPrefix::parse(directory).expect("a directory is a prefix of a valid path"),
+        ),
+        (ListItem::Memory(memory), ListOrder::Path) => {
+            ListCursor::Memory(memory.path.clone(), memory.id)
+        }
+        (ListItem::Memory(memory), ListOrder::Created) => {
+            ListCursor::Time(memory.created_at, memory.id)
+        }
+        (ListItem::Memory(memory), ListOrder::Updated) => {
+            ListCursor::Time(memory.updated_at, memory.id)
+        }
+    }
+}

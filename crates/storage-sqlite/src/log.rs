@@ -1,0 +1,354 @@
+//! A store's history, out and in. What comes in is taken as it was, ids, numbers and times included,
+//! but only in order and only from where the store stands; everything else is refused whole.
+
+use crate::apply::Core;
+use crate::commit::{Place, erase_at, require_free, words};
+use crate::fault::{Fault, Result, not_found};
+use crate::history::{self, Entry, NewVersion};
+use crate::row::{self, MemoryRow, actor, change_op, count, int, opt_id_bytes, time};
+use crate::rows::{BareMemory, insert_content, strip_memory, update_memory};
+use crate::stores::{self, StoreRow};
+use crate::{grants, keys, lexical, read, redact, versions};
+use loci_model::policy::AdminPass;
+use loci_model::{
+    Actor, At, ChangeOp, Grant, Invalid, Memory, MemoryId, Operation, Principal, PrincipalId,
+    Store, StoreId, Timestamp, Version, VersionId, View,
+};
+use loci_storage::log::{ImportItem, LogEntry};
+use loci_storage::{Receipt, StorageError};
+use rusqlite::{Connection, OptionalExtension, params};
+
+pub(crate) fn export(
+    conn: &Connection,
+    pass: &AdminPass,
+    store: StoreId,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<LogEntry>> {
+    let row = stores::load(conn, store)?
+        .filter(|row| !row.is_removed && row.store.workspace == pass.workspace())
+        .ok_or_else(|| not_found("memory store"))?;
+    let mut statement = conn.prepare_cached(include_str!("../queries/change/log.sql"))?;
+    let mut rows = statement.query(params![row.store_pk, int(after), int(limit as u64)])?;
+    let mut entries = Vec::new();
+    while let Some(row) = rows.next()? {
+        let known = row::version(row, store)?;
+        entries.push(match change_op(row, 28)? {
+            ChangeOp::Redacted => LogEntry::Redaction {
+                seq: count(row, 27)?,
+                memory: known.version.memory,
+                version: known.version.id,
+                actor: actor(row, 29)?,
+                at: time(row, 31)?,
+                reason: row.get(32)?,
+            },
+            ChangeOp::Created | ChangeOp::Modified | ChangeOp::Deleted => LogEntry::Version {
+                version: Box::new(versions::in_view(conn, known, View::Full)?),
+                partition: row::opt_id(row, 25)?,
+                owner: PrincipalId::from_bytes(row.get(24)?),
+            },
+        });
+    }
+    Ok(entries)
+}
+
+impl Core {
+    pub(crate) fn import(&mut self, pass: &AdminPass, items: &[ImportItem]) -> Result<Receipt> {
+        let mut added = 0;
+        for item in items {
+            let is_new = match item {
+                ImportItem::Principal(principal) => import_principal(&self.conn, pass, principal)?,
+                ImportItem::Store(store) => import_store(&self.conn, pass, store)?,
+                ImportItem::Grant(grant) => self.with_store(grant.store, |core, row| {
+                    require_workspace(pass, row)?;
+                    import_grant(&core.conn, row, grant)
+                })?,
+                ImportItem::Entry(store, entry) => self.with_store(*store, |core, row| {
+                    require_workspace(pass, row)?;
+                    core.import_entry(row, entry)
+                })?,
+            };
+            added += u64::from(is_new);
+        }
+        Ok(Receipt::Imported(added))
+    }
+
+    fn import_entry(&mut self, store: &mut StoreRow, entry: &LogEntry) -> Result<bool> {
+        let seq = entry.seq();
+        if seq == 0 || seq > store.seq + 1 {
+            return Err(invalid("is not the next entry of the store's history"));
+        }
+        if seq <= store.seq {
+            return if holds(&self.conn, store, entry)? {
+                Ok(false)
+            } else {
+                Err(StorageError::Taken("feed number").into())
+            };
+        }
+        match entry {
+            LogEntry::Version { version, partition, owner } => {
+                self.import_version(store, version, *partition, *owner)?
+            }
+            LogEntry::Redaction { memory, version, actor, at, reason, .. } => {
+                require_later(store, *at)?;
+                let known = versions::load(&self.conn, store.store_pk, store.store.id, *version)?
+                    .filter(|known| known.version.memory == *memory)
+                    .ok_or_else(|| invalid("redacts what is unknown"))?;
+                self.import_redaction(store, &known, *actor, *at, reason)?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn import_redaction(
+        &mut self,
+        store: &mut StoreRow,
+        known: &row::VersionRow,
+        actor: Actor,
+        at: Timestamp,
+        reason: &str,
+    ) -> Result<()> {
+        let live =
+            read::named(&self.conn, store.store_pk, store.store.id, &At::Id(known.version.memory))?;
+        if live.is_some_and(|row| row.head_pk == known.version_pk) {
+            return Err(invalid("redacts the head of a live memory"));
+        }
+        if known.version.redaction.is_none() {
+            redact::empty(&self.conn, known.version_pk, actor, at)?;
+            redact::refresh_visibility(&self.conn, known.memory_pk)?;
+        }
+        let entry =
+            Entry { op: ChangeOp::Redacted, version_pk: known.version_pk, actor, at, reason };
+        history::append_change(&self.conn, store, &entry)
+    }
+
+    fn import_version(
+        &mut self,
+        store: &mut StoreRow,
+        version: &Version,
+        partition: Option<PrincipalId>,
+        owner: PrincipalId,
+    ) -> Result<()> {
+        require_later(store, version.created_at)?;
+        refuse_unfit(&self.conn, store, version)?;
+        let version_pk = self.next_version_pk();
+        let known = memory_state(&self.conn, store.store_pk, version.memory)?;
+        if version.revision != known.map_or(0, |(_, revision)| revision) + 1 {
+            return Err(invalid("is not the next revision of its memory"));
+        }
+        let memory_pk = match known {
+            Some((memory_pk, _)) => memory_pk,
+            None => {
+                let memory_pk = self.next_memory_pk();
+                self.conn
+                    .prepare_cached(include_str!("../queries/memory/insert_bare.sql"))?
+                    .execute(params![
+                        memory_pk,
+                        store.store_pk,
+                        version.memory.to_bytes(),
+                        opt_id_bytes(partition),
+                        owner.to_bytes(),
+                        version_pk,
+                        version.created_at.as_micros(),
+                    ])?;
+                memory_pk
+            }
+        };
+        let at = At::Id(version.memory);
+        let before = read::named(&self.conn, store.store_pk, store.store.id, &at)?;
+        let is_sealed = version.content.as_ref().is_some_and(|c| c.is_sealed());
+        let new = NewVersion {
+            version_pk,
+            id: version.id,
+            memory_pk,
+            revision: version.revision,
+            operation: version.operation,
+            path: version.path.as_ref().map(|path| path.as_str()),
+            attributes: version.attributes.as_ref(),
+            content: version.digest.zip(version.size_bytes),
+            is_sealed,
+            actor: version.actor,
+            at: version.created_at,
+            cause: &version.cause,
+            redaction: version.redaction,
+        };
+        history::append(&self.conn, store, &new)?;
+        if let Some(content) = &version.content {
+            insert_content(&self.conn, version_pk, content)?;
+        }
+        if let Some(before) = &before {
+            self.unlist(store, before)?;
+        }
+        self.import_head(store, memory_pk, version_pk, version, before)
+    }
+
+    /// Brings the memory's row to an imported version: live with everything, or bare.
+    fn import_head(
+        &mut self,
+        store: &mut StoreRow,
+        memory_pk: i64,
+        version_pk: i64,
+        version: &Version,
+        before: Option<MemoryRow>,
+    ) -> Result<()> {
+        let Some(memory) = live_memory(&self.conn, store, version, before)? else {
+            let is_removed = version.operation == Operation::Deleted;
+            let due = is_removed.then(|| erase_at(store, version.created_at));
+            let bare = BareMemory {
+                head_pk: version_pk,
+                revision: version.revision,
+                updated_at: version.created_at,
+                erase_at: due.flatten(),
+            };
+            strip_memory(&self.conn, memory_pk, &bare)?;
+            return redact::refresh_visibility(&self.conn, memory_pk);
+        };
+        let place =
+            Place { partition: memory.partition, path: &memory.path, itself: Some(memory_pk) };
+        // Nothing has expired at the moment of its own writing.
+        require_free(&self.conn, store, &place, Timestamp::from_micros(i64::MIN))?;
+        update_memory(&self.conn, memory_pk, version_pk, &memory)?;
+        let text = version.content.as_ref().and_then(|content| content.text());
+        if let Some(text) = text {
+            lexical::insert(&self.conn, store, &words(memory_pk, &memory, text))?;
+        }
+        store.memory_count += 1;
+        store.content_bytes += memory.size_bytes;
+        Ok(())
+    }
+}
+
+/// The memory as an imported version leaves it; `None` when it is not live then.
+fn live_memory(
+    conn: &Connection,
+    store: &StoreRow,
+    version: &Version,
+    before: Option<MemoryRow>,
+) -> Result<Option<Memory>> {
+    let (Some(path), Some(attributes), Some(digest), Some(size_bytes)) =
+        (&version.path, &version.attributes, version.digest, version.size_bytes)
+    else {
+        return Ok(None);
+    };
+    let (partition, owner) = match before {
+        Some(before) => (before.memory.partition, before.memory.owner),
+        None => conn
+            .prepare_cached(include_str!("../queries/memory/owner.sql"))?
+            .query_row(params![store.store_pk, version.memory.to_bytes()], |row| {
+                Ok((row::opt_id(row, 0)?, PrincipalId::from_bytes(row.get(1)?)))
+            })?,
+    };
+    Ok(Some(Memory {
+        id: version.memory,
+        store: store.store.id,
+        partition,
+        owner,
+        path: path.clone(),
+        attributes: attributes.clone(),
+        head: version.id,
+        revision: version.revision,
+        content: None,
+        digest,
+        size_bytes,
+        is_sealed: version.content.as_ref().is_some_and(|c| c.is_sealed()),
+        created_at: version.created_at,
+        updated_at: version.created_at,
+    }))
+}
+
+fn refuse_unfit(conn: &Connection, store: &StoreRow, version: &Version) -> Result<()> {
+    if version.store != store.store.id {
+        return Err(invalid("belongs to another store"));
+    }
+    let is_known = conn
+        .prepare_cached(include_str!("../queries/version/exists.sql"))?
+        .exists([version.id.to_bytes()])?;
+    if is_known {
+        return Err(StorageError::Taken("memory version").into());
+    }
+    let content = version.content.as_ref();
+    let holds = content.map(|content| (content.digest(), content.bytes().len() as u64));
+    if holds != version.digest.zip(version.size_bytes) {
+        return Err(invalid("has content that is not what its digest says"));
+    }
+    Ok(())
+}
+
+fn memory_state(conn: &Connection, store_pk: i64, memory: MemoryId) -> Result<Option<(i64, u64)>> {
+    let found = conn
+        .prepare_cached(include_str!("../queries/memory/state.sql"))?
+        .query_row(params![store_pk, memory.to_bytes()], |row| Ok((row.get(0)?, count(row, 1)?)));
+    Ok(found.optional()?)
+}
+
+/// Whether the history has this entry already. A version that was redacted here since it was
+/// exported is the same version.
+fn holds(conn: &Connection, store: &StoreRow, entry: &LogEntry) -> Result<bool> {
+    let known = conn.prepare_cached(include_str!("../queries/change/entry.sql"))?.query_row(
+        params![store.store_pk, int(entry.seq())],
+        |row| {
+            let version = VersionId::from_bytes(row.get(1)?);
+            Ok((change_op(row, 0)?, version, time(row, 2)?))
+        },
+    )?;
+    Ok(known
+        == match entry {
+            LogEntry::Version { version, .. } => {
+                (version.operation.into(), version.id, version.created_at)
+            }
+            LogEntry::Redaction { version, at, .. } => (ChangeOp::Redacted, *version, *at),
+        })
+}
+
+fn import_principal(conn: &Connection, pass: &AdminPass, principal: &Principal) -> Result<bool> {
+    if keys::principal(conn, principal.id)?.as_ref() == Some(principal) {
+        return Ok(false);
+    }
+    if principal.workspace != pass.workspace() {
+        return Err(not_found("workspace"));
+    }
+    keys::create_principal(conn, principal)?;
+    Ok(true)
+}
+
+fn import_store(conn: &Connection, pass: &AdminPass, store: &Store) -> Result<bool> {
+    let known = stores::load(conn, store.id)?;
+    if known.is_some_and(|row| !row.is_removed && row.store == *store) {
+        return Ok(false);
+    }
+    if store.workspace != pass.workspace() {
+        return Err(not_found("workspace"));
+    }
+    stores::create(conn, store)?;
+    Ok(true)
+}
+
+fn import_grant(conn: &Connection, store: &StoreRow, grant: &Grant) -> Result<bool> {
+    let known = grants::list(conn, store.store_pk, store.store.id)?;
+    if known.contains(grant) {
+        return Ok(false);
+    }
+    let is_taken = known.iter().any(|known| known.grantee == grant.grantee)
+        || grants::by_id(conn, grant.id)?.is_some();
+    if is_taken {
+        return Err(StorageError::Taken("grant").into());
+    }
+    grants::put(conn, store.store_pk, grant)?;
+    Ok(true)
+}
+
+fn require_workspace(pass: &AdminPass, store: &StoreRow) -> Result<()> {
+    if store.store.workspace == pass.workspace() { Ok(()) } else { Err(not_found("memory store")) }
+}
+
+fn require_later(store: &StoreRow, at: Timestamp) -> Result<()> {
+    if history::next_at(store, at) == at {
+        Ok(())
+    } else {
+        Err(invalid("is not later than the entry before it"))
+    }
+}
+
+fn invalid(why: &str) -> Fault {
+    Invalid::new("entry", why).into()
+}

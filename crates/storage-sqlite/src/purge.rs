@@ -1,0 +1,63 @@
+//! Deleting a removed store for good, a bounded number of memories at a time, so that other writes
+//! get their turn in between.
+
+use crate::apply::Core;
+use crate::commit::words;
+use crate::fault::Result;
+use crate::lexical;
+use crate::row::{self, int};
+use crate::stores::{self, StoreRow};
+use loci_model::policy::ManagePass;
+use loci_storage::Receipt;
+use rusqlite::{OptionalExtension, params};
+
+impl Core {
+    pub(crate) fn purge_store(&mut self, pass: &ManagePass, limit: usize) -> Result<Receipt> {
+        let store = stores::load_removed(&self.conn, pass.store())?;
+        let doomed = {
+            let sql = include_str!("../queries/memory/of_store.sql");
+            let mut statement = self.conn.prepare_cached(sql)?;
+            // One more than may go, to know whether anything is left.
+            let asked = int(limit as u64).saturating_add(1);
+            let found = statement.query_map(params![store.store_pk, asked], |row| row.get(0))?;
+            found.collect::<rusqlite::Result<Vec<i64>>>()?
+        };
+        for memory_pk in doomed.iter().take(limit) {
+            self.purge_memory(&store, *memory_pk)?;
+        }
+        let is_done = doomed.len() <= limit;
+        if is_done {
+            for sql in [
+                include_str!("../queries/change/delete_of_store.sql"),
+                include_str!("../queries/grant/delete_of_store.sql"),
+                include_str!("../queries/store/delete.sql"),
+            ] {
+                self.conn.prepare_cached(sql)?.execute([store.store_pk])?;
+            }
+            self.forget_store(pass.store());
+        }
+        Ok(Receipt::Purged { is_done })
+    }
+
+    fn purge_memory(&self, store: &StoreRow, memory_pk: i64) -> Result<()> {
+        let live = self
+            .conn
+            .prepare_cached(include_str!("../queries/memory/by_key.sql"))?
+            .query_row([memory_pk], |row| row::memory(row, store.store.id))
+            .optional()?;
+        if let Some(live) = live {
+            let memory = &live.memory;
+            if let Some(text) = lexical::indexed_text(&self.conn, live.head_pk, memory.is_sealed)? {
+                lexical::delete(&self.conn, store, &words(memory_pk, memory, &text))?;
+            }
+        }
+        for sql in [
+            include_str!("../queries/payload/delete_of_memory.sql"),
+            include_str!("../queries/version/delete_of_memory.sql"),
+            include_str!("../queries/memory/delete.sql"),
+        ] {
+            self.conn.prepare_cached(sql)?.execute([memory_pk])?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,281 @@
+//! Reading: a fixed pool of read-only connections for single things, used on the caller's thread,
+//! and a few threads for everything that walks many rows, so that a slow listing never holds up the
+//! threads that answer requests.
+//!
+//! Every read runs in one snapshot: what it finds in its first step is still so in its last.
+
+use crate::fault::{Result, corrupt, not_found};
+use crate::open::{self, SqliteOptions};
+use crate::row::{self, MemoryRow, content_of, opt_id_bytes, visibility_max};
+use crate::stores;
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use loci_model::policy::{Facts, ReadPass};
+use loci_model::query::StoreStats;
+use loci_model::{At, Content, Digest, Memory, PrincipalId, SessionId, StoreId, Timestamp, View};
+use loci_storage::StorageError;
+use rusqlite::{Connection, OptionalExtension, params};
+use std::path::Path;
+use std::thread::JoinHandle;
+use tokio::sync::oneshot;
+
+const SCAN_THREADS: usize = 2;
+const SCANS_QUEUED_MAX: usize = 1024;
+
+type Scan = Box<dyn FnOnce(&Connection) + Send>;
+
+/// Connections for reads of single things.
+pub(crate) struct Readers {
+    free: Receiver<Connection>,
+    back: Sender<Connection>,
+}
+
+impl Readers {
+    pub(crate) fn open(database: &Path, options: &SqliteOptions) -> rusqlite::Result<Self> {
+        let count = options.reader_count.max(1);
+        let (back, free) = bounded(count);
+        for _ in 0..count {
+            let conn = open::open_reader(database, options.reader_cache_kib)?;
+            back.send(conn).expect("the other end is right here");
+        }
+        Ok(Self { free, back })
+    }
+
+    /// Runs a short read on this thread.
+    pub(crate) fn read<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T>,
+    ) -> loci_storage::Result<T> {
+        let conn = self.free.recv().expect("the pool holds its own sender");
+        let lease = Lease { conn: Some(conn), back: &self.back };
+        let conn = lease.conn.as_ref().expect("leased until dropped");
+        snapshot(conn, read).map_err(StorageError::from)
+    }
+}
+
+/// A connection that goes back to the pool whatever happens.
+struct Lease<'p> {
+    conn: Option<Connection>,
+    back: &'p Sender<Connection>,
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        if let Some(conn) = self.conn.take() {
+            leave(&conn);
+            // Fails only when the pool is gone, and then the connection may go too.
+            let _ = self.back.send(conn);
+        }
+    }
+}
+
+/// Threads for reads of many things.
+pub(crate) struct Scans {
+    queue: Option<Sender<Scan>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Scans {
+    pub(crate) fn start(database: &Path, options: &SqliteOptions) -> rusqlite::Result<Self> {
+        let (queue, scans) = bounded::<Scan>(SCANS_QUEUED_MAX);
+        let mut threads = Vec::new();
+        for _ in 0..SCAN_THREADS {
+            let conn = open::open_reader(database, options.reader_cache_kib)?;
+            let scans = scans.clone();
+            threads.push(std::thread::spawn(move || {
+                for scan in scans {
+                    // A scan that panics fails alone: its caller sees the answer's end dropped.
+                    let run = std::panic::AssertUnwindSafe(|| scan(&conn));
+                    let _ = std::panic::catch_unwind(run);
+                    leave(&conn);
+                }
+            }));
+        }
+        Ok(Self { queue: Some(queue), threads })
+    }
+
+    /// Runs a read that may take a while.
+    pub(crate) async fn scan<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> loci_storage::Result<T> {
+        let (answer, answered) = oneshot::channel();
+        let scan: Scan = Box::new(move |conn| {
+            // A caller that went away wants no answer.
+            let _ = answer.send(snapshot(conn, read).map_err(StorageError::from));
+        });
+        let queue = self.queue.as_ref().expect("open until dropped");
+        match queue.try_send(scan) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_)) => return Err(StorageError::Busy),
+            Err(TrySendError::Disconnected(_)) => return Err(lost()),
+        }
+        answered.await.map_err(|_| lost())?
+    }
+}
+
+impl Drop for Scans {
+    fn drop(&mut self) {
+        self.queue = None;
+        for thread in self.threads.drain(..) {
+            // Scans are caught one by one, so the thread itself has no way to panic.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn lost() -> StorageError {
+    StorageError::Io("a read was lost".into())
+}
+
+/// Runs `read` so that it sees one moment of the database.
+pub(crate) fn snapshot<T>(
+    conn: &Connection,
+    read: impl FnOnce(&Connection) -> Result<T>,
+) -> Result<T> {
+    conn.prepare_cached("begin")?.execute([])?;
+    let result = read(conn);
+    leave(conn);
+    result
+}
+
+fn leave(conn: &Connection) {
+    if !conn.is_autocommit() {
+        // Nothing was written; failing to end a read can only mean that it has ended.
+        let _ = conn.prepare_cached("rollback").and_then(|mut rollback| rollback.execute([]));
+    }
+}
+
+/// The key of a store that is not removed.
+pub(crate) fn store_key(conn: &Connection, store: StoreId) -> Result<Option<i64>> {
+    let mut statement = conn.prepare_cached(include_str!("../queries/store/key.sql"))?;
+    let key = statement.query_row([store.to_bytes()], |row| row.get(0));
+    Ok(key.optional()?)
+}
+
+/// The same, for reads that cannot answer "nothing".
+pub(crate) fn require_store(conn: &Connection, store: StoreId) -> Result<i64> {
+    store_key(conn, store)?.ok_or_else(|| not_found("memory store"))
+}
+
+pub(crate) fn facts(
+    conn: &Connection,
+    store: StoreId,
+    principal: PrincipalId,
+    session: Option<SessionId>,
+) -> Result<Option<Facts>> {
+    let Some(row) = stores::load(conn, store)?.filter(|row| !row.is_removed) else {
+        return Ok(None);
+    };
+    let mut grants = Vec::new();
+    for grantee in [Some(principal), None] {
+        grants.extend(crate::grants::to_grantee(conn, row.store_pk, store, grantee)?);
+    }
+    let attachment = match session {
+        None => None,
+        Some(session) => crate::sessions::access(conn, row.store.workspace, session, store)?,
+    };
+    Ok(Some(Facts { store: row.store, grants, attachment }))
+}
+
+pub(crate) fn get(
+    conn: &Connection,
+    pass: &ReadPass,
+    at: &At,
+    view: View,
+) -> Result<Option<Memory>> {
+    let Some(store_pk) = store_key(conn, pass.store())? else {
+        return Ok(None);
+    };
+    let found = match at {
+        At::First(filter) => {
+            crate::list::first(conn, store_pk, pass.store(), filter, pass.audience(), pass.now())?
+        }
+        At::Id(_) | At::Path(..) => named(conn, store_pk, pass.store(), at)?,
+    };
+    let is_shown = |row: &MemoryRow| {
+        row::visibility_code(row.memory.attributes.visibility) <= visibility_max(pass.audience())
+            && !row.is_expired_at(pass.now())
+    };
+    let Some(found) = found.filter(is_shown) else {
+        return Ok(None);
+    };
+    in_view(conn, found, view).map(Some)
+}
+
+/// The live memory of an id or path, whoever may see it.
+pub(crate) fn named(
+    conn: &Connection,
+    store_pk: i64,
+    store: StoreId,
+    at: &At,
+) -> Result<Option<MemoryRow>> {
+    let found = match at {
+        At::Id(id) => conn
+            .prepare_cached(include_str!("../queries/memory/by_id.sql"))?
+            .query_row(params![store_pk, id.to_bytes()], |row| row::memory(row, store)),
+        At::Path(partition, path) => {
+            return at_path(conn, store_pk, store, *partition, path.as_str());
+        }
+        At::First(_) => return Ok(None),
+    };
+    Ok(found.optional()?)
+}
+
+/// The live memory at a path.
+pub(crate) fn at_path(
+    conn: &Connection,
+    store_pk: i64,
+    store: StoreId,
+    partition: Option<PrincipalId>,
+    path: &str,
+) -> Result<Option<MemoryRow>> {
+    let found = conn
+        .prepare_cached(include_str!("../queries/memory/by_path.sql"))?
+        .query_row(params![store_pk, path, opt_id_bytes(partition)], |row| row::memory(row, store));
+    Ok(found.optional()?)
+}
+
+/// A memory with its content, if the view wants it.
+pub(crate) fn in_view(conn: &Connection, row: MemoryRow, view: View) -> Result<Memory> {
+    let mut memory = row.memory;
+    if view == View::Full {
+        let content = content(conn, row.head_pk, memory.digest, memory.is_sealed)?;
+        memory.content = Some(content);
+    }
+    Ok(memory)
+}
+
+/// The content of a version, checked against its digest: what does not match is never shown.
+pub(crate) fn content(
+    conn: &Connection,
+    version_pk: i64,
+    digest: Digest,
+    is_sealed: bool,
+) -> Result<Content> {
+    raw_content(conn, version_pk)?
+        .and_then(|bytes| content_of(bytes, is_sealed))
+        .filter(|content| content.digest() == digest)
+        .ok_or_else(|| corrupt("content does not match its digest"))
+}
+
+/// The stored bytes of a version, unchecked.
+pub(crate) fn raw_content(conn: &Connection, version_pk: i64) -> Result<Option<Vec<u8>>> {
+    let mut statement = conn.prepare_cached(include_str!("../queries/payload/get.sql"))?;
+    let bytes = statement.query_row([version_pk], |row| row.get(0));
+    Ok(bytes.optional()?)
+}
+
+pub(crate) fn stats(conn: &Connection, store: StoreId) -> Result<StoreStats> {
+    let row = stores::load(conn, store)?.filter(|row| !row.is_removed);
+    let row = row.ok_or_else(|| not_found("memory store"))?;
+    Ok(StoreStats {
+        memories: row.memory_count,
+        content_bytes: row.content_bytes,
+        versions: row.version_count,
+        last_seq: row.seq,
+    })
+}
+
+/// The earliest and latest moments, for listings without a bound.
+pub(crate) const EARLIEST: Timestamp = Timestamp::from_micros(i64::MIN);
+pub(crate) const LATEST: Timestamp = Timestamp::from_micros(i64::MAX);

@@ -1,0 +1,283 @@
+//! Stores: making, describing, archiving, hiding and listing them, and the row the writer keeps of
+//! each while it works, whose counters are written back once per group.
+
+use crate::apply::Core;
+use crate::fault::{Result, not_found};
+use crate::read::{EARLIEST, LATEST};
+use crate::row::{self, count, int, labels_json, micros, opt_time, time};
+use loci_model::policy::{BrowsePass, ManagePass};
+use loci_model::query::{Direction, StoreQuery};
+use loci_model::store::{OnRemove, Partitioning, Who};
+use loci_model::{
+    Page, PrincipalId, Store, StoreId, StorePatch, StorePolicy, Timestamp, WorkspaceId,
+};
+use loci_storage::{Receipt, StorageError};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+/// A store with its key and counters.
+#[derive(Debug, Clone)]
+pub(crate) struct StoreRow {
+    pub(crate) store_pk: i64,
+    pub(crate) store: Store,
+    pub(crate) is_removed: bool,
+    /// The newest number of the feed.
+    pub(crate) seq: u64,
+    /// The newest time of the feed.
+    pub(crate) last_at: Option<Timestamp>,
+    pub(crate) memory_count: u64,
+    pub(crate) content_bytes: u64,
+    pub(crate) version_count: u64,
+    /// Whether the counters here are newer than those in the database.
+    pub(crate) is_dirty: bool,
+}
+
+impl StoreRow {
+    /// The word that stands for this store in the word index.
+    pub(crate) fn word(&self) -> String {
+        store_word(self.store_pk)
+    }
+}
+
+/// The word that stands for a store in the word index.
+pub(crate) fn store_word(store_pk: i64) -> String {
+    format!("s{store_pk}")
+}
+
+pub(crate) fn load(conn: &Connection, store: StoreId) -> Result<Option<StoreRow>> {
+    let found = conn
+        .prepare_cached(include_str!("../queries/store/by_id.sql"))?
+        .query_row([store.to_bytes()], read)
+        .optional()?;
+    Ok(found)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<StoreRow> {
+    Ok(StoreRow {
+        store_pk: row.get(0)?,
+        store: Store {
+            id: StoreId::from_bytes(row.get(1)?),
+            workspace: WorkspaceId::from_bytes(row.get(2)?),
+            owner: PrincipalId::from_bytes(row.get(3)?),
+            name: row.get(4)?,
+            description: row.get(5)?,
+            metadata: row::labels(row, 6)?,
+            policy: StorePolicy {
+                partitioning: if row.get(7)? { Partitioning::ByOwner } else { Partitioning::None },
+                remove: who(row.get(8)?),
+                share: who(row.get(9)?),
+                on_remove: match row.get(10)? {
+                    None => OnRemove::KeepHistory,
+                    Some(secs) => OnRemove::EraseAfter { secs },
+                },
+                content_bytes_max: count(row, 11)?,
+                memories_max: count(row, 12)?,
+            },
+            created_at: time(row, 13)?,
+            updated_at: time(row, 14)?,
+            archived_at: opt_time(row, 15)?,
+        },
+        is_removed: opt_time(row, 16)?.is_some(),
+        seq: count(row, 17)?,
+        last_at: opt_time(row, 18)?,
+        memory_count: count(row, 19)?,
+        content_bytes: count(row, 20)?,
+        version_count: count(row, 21)?,
+        is_dirty: false,
+    })
+}
+
+fn who(is_owner: bool) -> Who {
+    if is_owner { Who::Owner } else { Who::Writer }
+}
+
+pub(crate) fn create(conn: &Connection, store: &Store) -> Result<()> {
+    if load(conn, store.id)?.is_some() {
+        return Err(StorageError::Taken("memory store").into());
+    }
+    let policy = &store.policy;
+    let erase_after_secs = match policy.on_remove {
+        OnRemove::KeepHistory => None,
+        OnRemove::EraseAfter { secs } => Some(secs),
+    };
+    conn.prepare_cached(include_str!("../queries/store/insert.sql"))?.execute(params![
+        store.id.to_bytes(),
+        store.workspace.to_bytes(),
+        store.owner.to_bytes(),
+        store.name,
+        store.description,
+        labels_json(&store.metadata),
+        policy.partitioning == Partitioning::ByOwner,
+        policy.remove == Who::Owner,
+        policy.share == Who::Owner,
+        erase_after_secs,
+        int(policy.content_bytes_max),
+        int(policy.memories_max),
+        store.created_at.as_micros(),
+        store.updated_at.as_micros(),
+        micros(store.archived_at),
+    ])?;
+    Ok(())
+}
+
+impl Core {
+    pub(crate) fn describe_store(
+        &mut self,
+        pass: &ManagePass,
+        patch: &StorePatch,
+    ) -> Result<Receipt> {
+        self.with_store(pass.store(), |core, row| {
+            if row.store.archived_at.is_some() {
+                return Err(StorageError::Archived.into());
+            }
+            let mut next = patch.apply_to(&row.store)?;
+            if next != row.store {
+                next.updated_at = pass.now();
+                core.save_store(row, next)?;
+            }
+            Ok(Receipt::Store(row.store.clone()))
+        })
+    }
+
+    pub(crate) fn archive_store(&mut self, pass: &ManagePass) -> Result<Receipt> {
+        self.with_store(pass.store(), |core, row| {
+            if row.store.archived_at.is_none() {
+                let mut next = row.store.clone();
+                next.archived_at = Some(pass.now());
+                next.updated_at = pass.now();
+                core.save_store(row, next)?;
+            }
+            Ok(Receipt::Store(row.store.clone()))
+        })
+    }
+
+    pub(crate) fn remove_store(&mut self, pass: &ManagePass) -> Result<Receipt> {
+        self.with_store(pass.store(), |core, row| {
+            core.conn
+                .prepare_cached(include_str!("../queries/store/remove.sql"))?
+                .execute(params![row.store_pk, pass.now().as_micros()])?;
+            write_counters(&core.conn, row)?;
+            row.is_removed = true;
+            Ok(Receipt::StoreRemoved(pass.store()))
+        })
+    }
+
+    fn save_store(&self, row: &mut StoreRow, next: Store) -> Result<()> {
+        self.conn.prepare_cached(include_str!("../queries/store/describe.sql"))?.execute(
+            params![
+                row.store_pk,
+                next.name,
+                next.description,
+                labels_json(&next.metadata),
+                next.updated_at.as_micros(),
+                micros(next.archived_at),
+            ],
+        )?;
+        row.store = next;
+        Ok(())
+    }
+}
+
+/// Writes a store's counters if they changed.
+pub(crate) fn write_counters(conn: &Connection, row: &mut StoreRow) -> Result<()> {
+    if row.is_dirty {
+        conn.prepare_cached(include_str!("../queries/store/count.sql"))?.execute(params![
+            row.store_pk,
+            int(row.seq),
+            micros(row.last_at),
+            int(row.memory_count),
+            int(row.content_bytes),
+            int(row.version_count),
+        ])?;
+        row.is_dirty = false;
+    }
+    Ok(())
+}
+
+pub(crate) fn list(
+    conn: &Connection,
+    pass: &BrowsePass,
+    query: &StoreQuery,
+) -> Result<Page<Store, (Timestamp, StoreId)>> {
+    let (sql, start) = match query.direction {
+        Direction::Ascending => (
+            include_str!("../queries/store/list_ascending.sql"),
+            (query.since.unwrap_or(EARLIEST), [0; 16]),
+        ),
+        Direction::Descending => (
+            include_str!("../queries/store/list_descending.sql"),
+            (query.until.unwrap_or(LATEST), [0xff; 16]),
+        ),
+    };
+    let (at, id) =
+        start_of(query.direction, start, query.after.map(|(at, id)| (at, id.to_bytes())));
+    let only = pass.only();
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query(params![
+        pass.workspace().to_bytes(),
+        at.as_micros(),
+        id,
+        query.include_archived,
+    ])?;
+    let mut stores = Vec::new();
+    while let Some(row) = rows.next()? {
+        let found = read(row)?;
+        let created_at = found.store.created_at;
+        if query.since.is_some_and(|since| created_at < since)
+            || query.until.is_some_and(|until| created_at > until)
+        {
+            break;
+        }
+        let is_named = only.as_ref().is_none_or(|only| only.contains(&found.store.id));
+        if is_named && is_readable(conn, pass, &found)? {
+            stores.push(found.store);
+            if stores.len() > query.limit {
+                break;
+            }
+        }
+    }
+    Ok(Page::cut(stores, query.limit, |store| (store.created_at, store.id)))
+}
+
+/// Where a listing by time starts: after the last thing shown, or at the bound. The statements ask
+/// for strictly more (or less) than this; no real id is all zeros or all ones.
+pub(crate) fn start_of(
+    direction: Direction,
+    bound: (Timestamp, [u8; 16]),
+    after: Option<(Timestamp, [u8; 16])>,
+) -> (Timestamp, [u8; 16]) {
+    match (direction, after) {
+        (_, None) => bound,
+        (Direction::Ascending, Some(after)) => after.max(bound),
+        (Direction::Descending, Some(after)) => after.min(bound),
+    }
+}
+
+/// Whether the pass's reader owns the store or has a grant that lets it read; a grant to itself
+/// goes before one to everyone, as in policy.
+fn is_readable(conn: &Connection, pass: &BrowsePass, row: &StoreRow) -> Result<bool> {
+    let Some(reader) = pass.reader() else {
+        return Ok(true);
+    };
+    if row.store.owner == reader {
+        return Ok(true);
+    }
+    for grantee in [Some(reader), None] {
+        let grant = crate::grants::to_grantee(conn, row.store_pk, row.store.id, grantee)?;
+        if let Some(grant) = grant.filter(|grant| grant.is_valid_at(pass.now())) {
+            return Ok(grant.level >= loci_model::Level::Read);
+        }
+    }
+    Ok(false)
+}
+
+pub(crate) fn unpurged(conn: &Connection, limit: usize) -> Result<Vec<StoreId>> {
+    let mut statement = conn.prepare_cached(include_str!("../queries/store/unpurged.sql"))?;
+    let stores =
+        statement.query_map([int(limit as u64)], |row| row.get(0).map(StoreId::from_bytes))?;
+    Ok(stores.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The row of a store that was removed and is not purged yet.
+pub(crate) fn load_removed(conn: &Connection, store: StoreId) -> Result<StoreRow> {
+    load(conn, store)?.filter(|row| row.is_removed).ok_or_else(|| not_found("memory store"))
+}

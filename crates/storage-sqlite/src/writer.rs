@@ -1,0 +1,414 @@
+//! The single writer. Takes what has queued up, applies it in one transaction, syncs once, answers
+//! everybody. Holds the only write connection: if two tasks could write, feed numbers and paths
+//! would need locks.
+//!
+//! Nothing is answered before it is durable, and nothing that scrubs is answered before the old
+//! bytes are gone from every file. When the disk fails under a commit, writing stops for good until
+//! a restart, because a second sync could claim what the first one lost.
+
+use crate::apply::Core;
+use crate::backup::Gate;
+use crate::ballast::Ballast;
+use crate::fault::{Fault, code_of};
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use loci_model::{Content, EditOp};
+use loci_storage::log::{ImportItem, LogEntry};
+use loci_storage::{Applied, Idempotency, Mutation, StorageError};
+use rusqlite::config::DbConfig;
+use rusqlite::{ErrorCode, ffi};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, OnceLock, TryLockError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+const QUEUE_MAX: usize = 4096;
+const GROUP_JOBS_MAX: usize = 512;
+const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Pages of log after which it is folded into the database.
+const CHECKPOINT_PAGES: i32 = 1000;
+/// Pages of log after which readers are waited for, so that it can start over.
+const LOG_PAGES_MAX: i32 = 12_000;
+const SCRUB_WAIT: Duration = Duration::from_secs(5);
+
+type Answer = loci_storage::Result<Applied>;
+
+struct Job {
+    mutation: Mutation,
+    idempotency: Option<Idempotency>,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// The way to the writer.
+pub(crate) struct Writer {
+    queue: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+    stopped: Arc<OnceLock<String>>,
+}
+
+impl Writer {
+    pub(crate) fn start(
+        mut core: Core,
+        ballast: Ballast,
+        gate: Arc<Gate>,
+    ) -> std::io::Result<Self> {
+        let (queue, jobs) = bounded(QUEUE_MAX);
+        let stopped = Arc::new(OnceLock::new());
+        let log_pages = Arc::new(AtomicI32::new(0));
+        let seen = Arc::clone(&log_pages);
+        core.conn
+            .wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, pages| {
+                seen.store(pages, Ordering::Relaxed);
+                Ok(())
+            }))
+            .map_err(std::io::Error::other)?;
+        let mut group = Group {
+            core,
+            ballast,
+            gate,
+            stopped: Arc::clone(&stopped),
+            log_pages,
+            checkpointed_pages: 0,
+        };
+        let thread = std::thread::Builder::new().name("loci-writer".into()).spawn(move || {
+            let _abort = AbortOnPanic;
+            group.serve(&jobs);
+            group.close();
+        })?;
+        Ok(Self { queue: Some(queue), thread: Some(thread), stopped })
+    }
+
+    pub(crate) async fn write(
+        &self,
+        mutation: Mutation,
+        idempotency: Option<Idempotency>,
+    ) -> Answer {
+        self.ready()?;
+        let (answer, answered) = oneshot::channel();
+        let job = Job { mutation, idempotency, answer };
+        let queue = self.queue.as_ref().expect("open until dropped");
+        match queue.try_send(job) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_)) => return Err(StorageError::Busy),
+            Err(TrySendError::Disconnected(_)) => return Err(ended()),
+        }
+        answered.await.map_err(|_| ended())?
+    }
+
+    pub(crate) fn ready(&self) -> loci_storage::Result<()> {
+        match self.stopped.get() {
+            None => Ok(()),
+            Some(why) => Err(StorageError::Stopped(why.clone())),
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(thread) = self.thread.take() {
+            // A panicking writer has aborted the process already.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn ended() -> StorageError {
+    StorageError::Stopped("the writer has ended".into())
+}
+
+/// A panic in the writer is a broken invariant: better no process than one that goes on from there.
+struct AbortOnPanic;
+
+impl Drop for AbortOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            std::process::abort();
+        }
+    }
+}
+
+/// The writer's own side.
+struct Group {
+    core: Core,
+    ballast: Ballast,
+    gate: Arc<Gate>,
+    stopped: Arc<OnceLock<String>>,
+    /// Pages in the log after the last commit.
+    log_pages: Arc<AtomicI32>,
+    /// Pages in the log at the last checkpoint.
+    checkpointed_pages: i32,
+}
+
+/// Why a group was not committed.
+struct Failure {
+    /// Which job failed, when it was one.
+    job: Option<usize>,
+    error: rusqlite::Error,
+}
+
+impl Group {
+    fn serve(&mut self, jobs: &Receiver<Job>) {
+        while let Ok(first) = jobs.recv() {
+            let mut bytes = size_of_job(&first);
+            let mut group = vec![first];
+            while group.len() < GROUP_JOBS_MAX
+                && bytes < GROUP_BYTES_MAX
+                && let Ok(job) = jobs.try_recv()
+            {
+                bytes += size_of_job(&job);
+                group.push(job);
+            }
+            self.commit(group, true);
+        }
+    }
+
+    /// Commits a group and answers every job of it.
+    fn commit(&mut self, mut group: Vec<Job>, may_reclaim: bool) {
+        while !group.is_empty() {
+            if let Some(why) = self.stopped.get() {
+                answer_all(group, || StorageError::Stopped(why.clone()));
+                return;
+            }
+            let failure = match self.attempt(&group) {
+                Ok(answers) => {
+                    self.finish(group, answers);
+                    return;
+                }
+                Err(failure) => failure,
+            };
+            self.roll_back();
+            if is_full(&failure.error) {
+                self.reclaim(group, may_reclaim);
+                return;
+            }
+            if is_disk_failure(&failure.error) {
+                self.stop(&failure.error);
+                continue;
+            }
+            match failure.job {
+                // One job's own trouble; the others start over without it.
+                Some(index) => {
+                    let job = group.remove(index);
+                    let _ = job.answer.send(Err(Fault::Sql(failure.error).into()));
+                }
+                None => {
+                    let why = failure.error.to_string();
+                    answer_all(group, || StorageError::Io(why.clone()));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// One transaction; an error means that nothing of it holds.
+    fn attempt(&mut self, group: &[Job]) -> Result<Vec<Answer>, Failure> {
+        let whole = |fault| match fault {
+            Fault::Sql(error) => Failure { job: None, error },
+            Fault::Refused(refusal) => unreachable!("bookkeeping was refused: {refusal}"),
+        };
+        self.core.run("begin immediate").map_err(whole)?;
+        let mut answers = Vec::with_capacity(group.len());
+        for (index, job) in group.iter().enumerate() {
+            match self.core.apply(&job.mutation, job.idempotency.as_ref()) {
+                Ok(applied) => answers.push(Ok(applied)),
+                Err(Fault::Refused(refusal)) => answers.push(Err(refusal)),
+                Err(Fault::Sql(error)) => {
+                    return Err(Failure { job: Some(index), error });
+                }
+            }
+        }
+        self.core.write_counters().map_err(whole)?;
+        self.core.run("commit").map_err(whole)?;
+        Ok(answers)
+    }
+
+    fn roll_back(&mut self) {
+        self.core.forget_stores();
+        // SQLite rolls back by itself on some errors.
+        if !self.core.conn.is_autocommit()
+            && let Err(Fault::Sql(error)) = self.core.run("rollback")
+        {
+            self.stop(&error);
+        }
+    }
+
+    /// Answers what is durable; what scrubs, after the bytes are gone.
+    fn finish(&mut self, group: Vec<Job>, answers: Vec<Answer>) {
+        let mut scrubs = Vec::new();
+        for (job, answer) in group.into_iter().zip(answers) {
+            if answer.is_ok() && is_scrub(&job.mutation) {
+                scrubs.push((job, answer));
+            } else {
+                // A caller that went away wants no answer.
+                let _ = job.answer.send(answer);
+            }
+        }
+        if scrubs.is_empty() {
+            self.checkpoint_if_long();
+            self.ballast.refill();
+            return;
+        }
+        let is_scrubbed = self.scrub();
+        for (job, answer) in scrubs {
+            let answer = if is_scrubbed { answer } else { Err(StorageError::ScrubPending) };
+            let _ = job.answer.send(answer);
+        }
+    }
+
+    /// Empties the log, waiting for readers and a running backup; tells whether that worked.
+    fn scrub(&mut self) -> bool {
+        let deadline = Instant::now() + SCRUB_WAIT;
+        let gate = Arc::clone(&self.gate);
+        loop {
+            let held = match gate.try_lock() {
+                Ok(held) => Some(held),
+                Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
+                Err(TryLockError::WouldBlock) => None,
+            };
+            if held.is_some() && self.checkpoint("pragma wal_checkpoint(truncate)") {
+                return true;
+            }
+            drop(held);
+            if Instant::now() >= deadline || self.stopped.get().is_some() {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn checkpoint_if_long(&mut self) {
+        let pages = self.log_pages.load(Ordering::Relaxed);
+        if pages < self.checkpointed_pages {
+            // The log has started over.
+            self.checkpointed_pages = 0;
+        }
+        if pages >= LOG_PAGES_MAX {
+            self.checkpoint("pragma wal_checkpoint(truncate)");
+        } else if pages - self.checkpointed_pages >= CHECKPOINT_PAGES {
+            self.checkpoint("pragma wal_checkpoint(passive)");
+        }
+    }
+
+    /// Folds the log into the database; tells whether all of it went.
+    fn checkpoint(&mut self, pragma: &str) -> bool {
+        self.checkpointed_pages = self.log_pages.load(Ordering::Relaxed);
+        let result = self.core.conn.query_row(pragma, [], |row| row.get::<_, bool>(0));
+        match result {
+            Ok(is_busy) => !is_busy,
+            Err(error) => {
+                // A full disk only means that the log stays; a failed sync means that we no longer
+                // know what the disk holds.
+                if is_disk_failure(&error) && !is_full(&error) {
+                    self.stop(&error);
+                }
+                false
+            }
+        }
+    }
+
+    /// The disk is full: whatever makes room gets the ballast's room and another try, alone.
+    fn reclaim(&mut self, group: Vec<Job>, may_reclaim: bool) {
+        let is_hopeful = |job: &Job| may_reclaim && is_reclaiming(&job.mutation);
+        let (hopeful, rest): (Vec<_>, Vec<_>) = group.into_iter().partition(is_hopeful);
+        answer_all(rest, || StorageError::Full);
+        if hopeful.is_empty() {
+            return;
+        }
+        self.ballast.release();
+        self.checkpoint("pragma wal_checkpoint(truncate)");
+        for job in hopeful {
+            self.commit(vec![job], false);
+        }
+    }
+
+    fn stop(&mut self, error: &rusqlite::Error) {
+        // The first reason is the one to report.
+        let _ = self.stopped.set(error.to_string());
+    }
+
+    fn close(&mut self) {
+        if self.stopped.get().is_none() {
+            self.checkpoint("pragma wal_checkpoint(truncate)");
+        }
+        if self.stopped.get().is_some() {
+            // What the log holds is for the restart to judge.
+            let off = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+            let _ = self.core.conn.set_db_config(off, true);
+        }
+    }
+}
+
+fn answer_all(group: Vec<Job>, error: impl Fn() -> StorageError) {
+    for job in group {
+        let _ = job.answer.send(Err(error()));
+    }
+}
+
+fn extended_code(error: &rusqlite::Error) -> i32 {
+    match error {
+        rusqlite::Error::SqliteFailure(failure, _) => failure.extended_code,
+        _ => 0,
+    }
+}
+
+/// Growing the shared index of the log fails with a code of its own when there is no room.
+fn is_full(error: &rusqlite::Error) -> bool {
+    code_of(error) == Some(ErrorCode::DiskFull) || extended_code(error) == ffi::SQLITE_IOERR_SHMSIZE
+}
+
+/// Whether the disk failed to take what it was given. A failed read is not one of these.
+fn is_disk_failure(error: &rusqlite::Error) -> bool {
+    let is_read = matches!(
+        extended_code(error),
+        ffi::SQLITE_IOERR_READ | ffi::SQLITE_IOERR_SHORT_READ | ffi::SQLITE_IOERR_CORRUPTFS
+    );
+    code_of(error) == Some(ErrorCode::SystemIoFailure) && !is_read
+}
+
+/// Whether the caller was promised that old bytes are gone.
+fn is_scrub(mutation: &Mutation) -> bool {
+    matches!(mutation, Mutation::Redact(..) | Mutation::Erase { .. } | Mutation::PurgeStore { .. })
+}
+
+/// Whether the mutation makes room.
+fn is_reclaiming(mutation: &Mutation) -> bool {
+    match mutation {
+        Mutation::Commit(_, batch) => {
+            batch.edits.iter().all(|stamped| stamped.edit.op == EditOp::Remove)
+        }
+        Mutation::RemoveStore(_)
+        | Mutation::Expire { .. }
+        | Mutation::RemoveSession(..)
+        | Mutation::ForgetKeys { .. } => true,
+        other => is_scrub(other),
+    }
+}
+
+fn size_of_job(job: &Job) -> usize {
+    const ROW: usize = 512;
+    match &job.mutation {
+        Mutation::Commit(_, batch) => batch
+            .edits
+            .iter()
+            .map(|stamped| match &stamped.edit.op {
+                EditOp::Put { content, .. } => {
+                    ROW + content.as_ref().map_or(0, |content| content.bytes().len())
+                }
+                EditOp::Append { text, .. } => ROW + text.len(),
+                EditOp::Replace { .. } | EditOp::Remove => ROW,
+            })
+            .sum(),
+        Mutation::Import(_, items) => items
+            .iter()
+            .map(|item| match item {
+                ImportItem::Entry(_, LogEntry::Version { version, .. }) => {
+                    let content = version.content.as_ref();
+                    ROW + content.map_or(0, |content: &Content| content.bytes().len())
+                }
+                _ => ROW,
+            })
+            .sum(),
+        _ => ROW,
+    }
+}
