@@ -1,1 +1,53 @@
-fn main() {}
+//! The `loci` binary: a memory server for AI agents and the command line that goes with it.
+//!
+//! This crate reads configuration and environment, puts the others together, and ends with a code.
+//! It decides nothing about memories.
+
+mod background;
+mod cli;
+mod config;
+mod declare;
+mod exit;
+mod holder;
+mod log;
+mod serve;
+mod socket;
+mod wire;
+
+use clap::Parser;
+use cli::{Args, Command};
+use exit::Failure;
+use rustix::fs::Mode;
+use rustix::process::{Resource, Rlimit, setrlimit, umask};
+use std::process::ExitCode;
+use tracing::level_filters::LevelFilter;
+
+fn main() -> ExitCode {
+    match run(Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if !failure.message.is_empty() {
+                eprintln!("loci: {}", failure.message);
+            }
+            failure.code()
+        }
+    }
+}
+
+fn run(args: Args) -> Result<(), Failure> {
+    keep_private();
+    let is_server = matches!(args.command, Command::Serve(_));
+    log::start(if is_server { LevelFilter::INFO } else { LevelFilter::ERROR })?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::io("cannot start", &error))?;
+    runtime.block_on(Box::pin(cli::run(args)))
+}
+
+/// Files of ours are nobody else's, and memory never lands in a core file.
+fn keep_private() {
+    umask(Mode::from_raw_mode(0o077));
+    // Where the system does not let us, it has decided about core files itself.
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+}

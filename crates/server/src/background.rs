@@ -1,0 +1,27 @@
+//! Work that nobody asks for: expired memories, due erasures, interrupted removals, old idempotency
+//! keys. Runs beside the server and stops with it; a sweep that is cut off is taken up by the next.
+
+use loci_engine::Engine;
+use std::time::Duration;
+use tokio::sync::watch;
+
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// Sweeps until told to stop.
+pub(crate) async fn sweep(engine: Engine, mut stop: watch::Receiver<bool>) {
+    loop {
+        let pause = match engine.sweep().await {
+            Ok(report) if report.is_full() => Duration::ZERO,
+            Ok(_) => PAUSE,
+            Err(error) => {
+                tracing::warn!(%error, "sweeping failed; it is tried again");
+                PAUSE
+            }
+        };
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            // The sender is gone only when the process ends.
+            _ = stop.wait_for(|is_stopping| *is_stopping) => return,
+        }
+    }
+}

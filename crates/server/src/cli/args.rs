@@ -1,0 +1,336 @@
+//! The command line: every command, argument and option. Scripts rely on these names, so they only
+//! ever grow. `docs/reference/cli.md` describes them; a test compares the two.
+
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Memory for AI agents: a server, and the tools to work with what it keeps.
+#[derive(Debug, Parser)]
+#[command(name = "loci", version, arg_required_else_help = true, max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Common {
+    /// Data directory [env: LOCI_DATA] [default: $XDG_DATA_HOME/loci or ~/.local/share/loci]
+    #[arg(long, global = true, value_name = "DIR", conflicts_with = "url")]
+    pub(crate) data: Option<PathBuf>,
+    /// Talk to this server instead of a data directory [env: LOCI_URL]
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// API key; prefer the environment, which other users cannot see [env: LOCI_KEY]
+    #[arg(long, global = true, value_name = "KEY")]
+    pub(crate) key: Option<String>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the server
+    Serve(ServeArgs),
+    /// Write a memory, from an option, a file or standard input
+    Put(PutArgs),
+    /// Print a memory's content
+    Get(GetArgs),
+    /// List memories
+    List(ListArgs),
+    /// List a memory's versions, newest first
+    History(HistoryArgs),
+    /// Write an old version's content back, as a new version
+    Restore(RestoreArgs),
+    /// Destroy one version's content for good
+    Redact(RedactArgs),
+    /// Memory stores
+    #[command(subcommand)]
+    Store(StoreCommand),
+    /// API keys
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Sessions and the stores attached to them
+    #[command(subcommand)]
+    Session(SessionCommand),
+    /// Look for damage in everything that is kept
+    Check,
+    /// Copy the database to a new file while work goes on
+    Backup(BackupArgs),
+    /// Write everything as JSON lines to a new file, or to standard output
+    Export(ExportArgs),
+    /// Read an export, from a file or standard input
+    Import(ImportArgs),
+    /// Report on the environment: directory, disk, configuration, server
+    Doctor(DoctorArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ServeArgs {
+    /// Address and port; port 0 takes a free one [default: 127.0.0.1:8700]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<String>,
+    /// Configuration file (TOML)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PutArgs {
+    /// Store id, or a name only one store has
+    pub(crate) store: String,
+    /// Path of the memory, such as /notes/today.md
+    pub(crate) path: String,
+    /// Take the content from this file
+    #[arg(long, value_name = "FILE", conflicts_with = "text")]
+    pub(crate) file: Option<PathBuf>,
+    /// Take this content
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) text: Option<String>,
+    /// Only if the content now there has this SHA-256
+    #[arg(long, value_name = "HEX")]
+    pub(crate) if_digest: Option<String>,
+    /// Make the store if there is none of that name
+    #[arg(long)]
+    pub(crate) create_store: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct GetArgs {
+    /// Store id, or a name only one store has
+    pub(crate) store: String,
+    /// Path of the memory
+    pub(crate) path: String,
+    /// As it was in this version
+    #[arg(long, value_name = "MEMVER")]
+    pub(crate) version: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListArgs {
+    /// Store id, or a name only one store has
+    pub(crate) store: String,
+    /// Only below this directory
+    pub(crate) prefix: Option<String>,
+    /// Show what lies deeper than this as directories; 0 shows everything
+    #[arg(long, value_name = "N")]
+    pub(crate) depth: Option<u32>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct HistoryArgs {
+    /// Store id, or a name only one store has
+    pub(crate) store: String,
+    /// Path of the memory, or the path it had when it was removed
+    pub(crate) path: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RestoreArgs {
+    /// Store id, or a name only one store has
+    pub(crate) store: String,
+    /// Where to write it
+    pub(crate) path: String,
+    /// Which version
+    #[arg(value_name = "MEMVER")]
+    pub(crate) version: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RedactArgs {
+    /// Which version
+    #[arg(value_name = "MEMVER")]
+    pub(crate) version: String,
+    /// Store id, or a name only one store has
+    #[arg(long)]
+    pub(crate) store: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreCommand {
+    /// List stores
+    List {
+        /// Archived ones too
+        #[arg(long)]
+        archived: bool,
+    },
+    /// Show one store and its numbers
+    Show {
+        /// Store id, or a name only one store has
+        store: String,
+    },
+    /// Make a store
+    Create {
+        /// Its name
+        name: String,
+        /// What it is for, written for the model
+        #[arg(long, default_value = "")]
+        description: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Make a key; its secret is shown once
+    Create(KeyCreateArgs),
+    /// List keys, without their secrets
+    List,
+    /// Revoke a key at once
+    Revoke {
+        /// Key id (apikey_…)
+        id: String,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct KeyCreateArgs {
+    /// A name to recognise it by
+    #[arg(long)]
+    pub(crate) name: String,
+    /// How much it may do [default: readwrite]
+    #[arg(long, value_enum)]
+    pub(crate) level: Option<KeyLevel>,
+    /// Only this store; repeat for several
+    #[arg(long = "store", value_name = "STORE")]
+    pub(crate) stores: Vec<String>,
+    /// For this principal, by id or name, instead of yourself
+    #[arg(long, value_name = "PRINCIPAL")]
+    pub(crate) principal: Option<String>,
+    /// Bound to this session: only its stores, and no longer than it
+    #[arg(long, value_name = "SESN")]
+    pub(crate) session: Option<String>,
+    /// Stops working after this many seconds
+    #[arg(long, value_name = "SECS")]
+    pub(crate) expires: Option<u64>,
+    /// An administrator's key: everything
+    #[arg(long, conflicts_with_all = ["level", "stores", "principal", "session"])]
+    pub(crate) admin: bool,
+}
+
+/// How much a key may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeyLevel {
+    /// Search only
+    Search,
+    /// Read everything
+    Read,
+    /// Read and write memories
+    Readwrite,
+    /// Everything its principal may do
+    Full,
+}
+
+impl KeyLevel {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Search => "search",
+            Self::Read => "read",
+            Self::Readwrite => "readwrite",
+            Self::Full => "full",
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionCommand {
+    /// Make a session with stores attached
+    Create {
+        /// Store id or name, with :ro for reading only or :rw; repeat for several
+        #[arg(long = "store", value_name = "STORE[:ro|:rw]")]
+        stores: Vec<String>,
+        /// A title for people
+        #[arg(long)]
+        title: Option<String>,
+    },
+    /// Print the text that tells a model which stores it has
+    Note {
+        /// Session id (sesn_…)
+        id: String,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct BackupArgs {
+    /// A file that does not exist yet
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExportArgs {
+    /// A file that does not exist yet, or - for standard output
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ImportArgs {
+    /// A file, or - for standard input
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DoctorArgs {
+    /// Also check this configuration file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    const REFERENCE: &str = include_str!("../../../../docs/reference/cli.md");
+
+    #[test]
+    fn the_definition_holds_together() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn options_may_stand_before_and_after_the_command() {
+        for line in [
+            ["loci", "--json", "get", "notes", "/a", "--data", "/d"],
+            ["loci", "get", "notes", "/a", "--data", "/d", "--json"],
+        ] {
+            let args = Args::try_parse_from(line).unwrap();
+            assert!(args.common.json);
+            assert_eq!(args.common.data, Some(PathBuf::from("/d")));
+        }
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let refused = |line: &[&str]| Args::try_parse_from(line).unwrap_err().exit_code();
+        assert_eq!(refused(&["loci", "check", "--data", "/d", "--url", "http://x"]), 2);
+        assert_eq!(refused(&["loci", "put", "s", "/a", "--text", "x", "--file", "f"]), 2);
+        assert_eq!(
+            refused(&["loci", "key", "create", "--name", "n", "--admin", "--level", "read"]),
+            2
+        );
+    }
+
+    /// Every command and option is on the reference page.
+    #[test]
+    fn the_reference_page_names_everything() {
+        fn walk(command: &clap::Command, path: &str) {
+            for argument in command.get_arguments() {
+                if let Some(long) = argument.get_long()
+                    && !["help", "version"].contains(&long)
+                {
+                    let option = format!("--{long}");
+                    assert!(REFERENCE.contains(&option), "{path} {option} is not described");
+                }
+            }
+            for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+                let path = format!("{path} {}", sub.get_name());
+                let is_group = sub.get_subcommands().next().is_some();
+                assert!(is_group || REFERENCE.contains(&path), "{path} is not described");
+                walk(sub, &path);
+            }
+        }
+        walk(&Args::command(), "loci");
+    }
+}

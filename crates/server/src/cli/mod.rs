@@ -1,0 +1,108 @@
+//! The command line: parses, chooses where the memories are, runs one command, ends with a code.
+//!
+//! Commands only speak the HTTP API, so they can do nothing a remote client could not, and behave
+//! the same on a directory and on a server.
+
+mod args;
+mod backup;
+mod check;
+mod client;
+mod doctor;
+mod find;
+mod get;
+mod history;
+mod import;
+mod key;
+mod list;
+mod output;
+mod put;
+mod reach;
+mod redact;
+mod restore;
+mod session;
+mod store;
+
+pub(crate) use args::{Args, Command};
+
+use crate::config;
+use crate::exit::Failure;
+use crate::serve::{ServeRequest, serve};
+use args::{Common, KeyCommand, StoreCommand};
+use client::Client;
+use output::Format;
+use reach::Origin;
+use std::path::PathBuf;
+
+/// Runs what the command line says.
+pub(crate) async fn run(args: Args) -> Result<(), Failure> {
+    let Args { common, command } = args;
+    let command = match command {
+        Command::Serve(serve_args) => {
+            if common.url.is_some() || common.key.is_some() {
+                return Err(Failure::usage("serve takes neither --url nor --key"));
+            }
+            let data = common.data.or_else(|| config::env("LOCI_DATA").map(PathBuf::from));
+            let (listen, config) = (serve_args.listen, serve_args.config);
+            return serve(ServeRequest { listen, data, config }).await;
+        }
+        other => other,
+    };
+    let format = if common.json { Format::Json } else { Format::Human };
+    let content = match &command {
+        Command::Put(args) => put::content(args)?,
+        _ => String::new(),
+    };
+    let (origin, key) = origin(&common, &command)?;
+    let mut client = Client::new(origin.clone(), key);
+    let done = match &command {
+        Command::Put(args) => put::run(&mut client, format, args, &content).await,
+        Command::Get(args) => get::run(&mut client, format, args).await,
+        Command::List(args) => list::run(&mut client, format, args).await,
+        Command::History(args) => history::run(&mut client, format, args).await,
+        Command::Restore(args) => restore::run(&mut client, format, args).await,
+        Command::Redact(args) => redact::run(&mut client, format, args).await,
+        Command::Store(command) => store::run(&mut client, format, command).await,
+        Command::Key(command) => key::run(&mut client, format, command).await,
+        Command::Session(command) => session::run(&mut client, format, command).await,
+        Command::Check => check::run(&mut client, format).await,
+        Command::Backup(args) => backup::backup(&mut client, format, &args.file).await,
+        Command::Export(args) => backup::export(&mut client, format, &args.file).await,
+        Command::Import(args) => import::run(&mut client, format, &args.file).await,
+        Command::Doctor(args) => doctor::run(&mut client, format, &origin, args).await,
+        Command::Serve(_) => Ok(()),
+    };
+    client.close().await;
+    done
+}
+
+/// Where the memories are: what a flag says, then the environment, then the default. A key from the
+/// environment goes with a server only, so that it cannot narrow what the operator does locally.
+fn origin(common: &Common, command: &Command) -> Result<(Origin, Option<String>), Failure> {
+    let url = match (&common.url, &common.data) {
+        (Some(url), _) => Some(url.clone()),
+        (None, Some(_)) => None,
+        (None, None) => config::env("LOCI_URL"),
+    };
+    if let Some(url) = url {
+        let key = common.key.clone().or_else(|| config::env("LOCI_KEY"));
+        return Ok((Origin::server(&url)?, key));
+    }
+    let path = common
+        .data
+        .clone()
+        .or_else(|| config::env("LOCI_DATA").map(PathBuf::from))
+        .unwrap_or_else(config::default_data_dir);
+    Ok((Origin::Directory { path, may_create: may_create(command) }, common.key.clone()))
+}
+
+/// Whether a command makes sense where nothing is yet.
+fn may_create(command: &Command) -> bool {
+    match command {
+        Command::Put(args) => args.create_store,
+        Command::Store(StoreCommand::Create { .. })
+        | Command::Key(KeyCommand::Create(_))
+        | Command::Session(_)
+        | Command::Import(_) => true,
+        _ => false,
+    }
+}

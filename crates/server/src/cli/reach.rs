@@ -1,0 +1,214 @@
+//! Where the memories are and how to get there.
+//!
+//! Without a URL, whoever gets the directory's lock answers: this process if it is free, otherwise
+//! the holder over its socket. A holder that is just starting or stopping has the lock but no
+//! socket; it is waited for. Nobody has to know which process is which.
+
+use super::client::Broken;
+use crate::config::Config;
+use crate::exit::Failure;
+use crate::holder::{self, Kind};
+use crate::socket;
+use crate::wire::{Answering, Holding, Refusal, scratch_dir};
+use axum::body::Body;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::{Request, Response, Uri};
+use hyper_util::rt::TokioIo;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout};
+use tower::ServiceExt;
+
+/// Between two looks at a directory that is changing hands.
+pub(super) const POLL: Duration = Duration::from_millis(20);
+const CHANGING_HANDS: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a command that is done goes on answering others.
+const COURTESY: Duration = Duration::from_secs(60);
+
+/// Where the memories are.
+#[derive(Debug, Clone)]
+pub(crate) enum Origin {
+    /// At a server.
+    Server {
+        /// Host and port.
+        authority: String,
+        /// What stands before every path, without a slash at its end.
+        base: String,
+    },
+    /// In a directory.
+    Directory {
+        path: PathBuf,
+        /// Whether to make one where there is none.
+        may_create: bool,
+    },
+}
+
+/// A way to get there.
+pub(super) enum Lane {
+    /// Over a connection.
+    Wire(SendRequest<Body>),
+    /// Nowhere: this process holds the directory.
+    Here(Box<Answering>),
+}
+
+impl Origin {
+    /// A server by its URL.
+    pub(crate) fn server(url: &str) -> Result<Self, Failure> {
+        let wrong =
+            || Failure::usage(format!("{url:?} is not a URL such as http://127.0.0.1:8700"));
+        let uri: Uri = url.parse().map_err(|_| wrong())?;
+        match uri.scheme_str() {
+            Some("http") => {}
+            Some("https") => {
+                return Err(Failure::usage(
+                    "https is not spoken by this command; reach the server through a tunnel or a \
+                     proxy on this machine and give its http:// address",
+                ));
+            }
+            _ => return Err(wrong()),
+        }
+        let authority = uri.authority().ok_or_else(wrong)?;
+        // A password in a URL would be sent nowhere and shown in messages.
+        if authority.as_str().contains('@') || authority.host().is_empty() {
+            return Err(wrong());
+        }
+        let port = authority.port_u16().unwrap_or(80);
+        Ok(Self::Server {
+            authority: format!("{}:{port}", authority.host()),
+            base: uri.path().trim_end_matches('/').to_owned(),
+        })
+    }
+
+    pub(super) fn target(&self, path: &str) -> String {
+        match self {
+            Self::Server { base, .. } => format!("{base}{path}"),
+            Self::Directory { .. } => path.to_owned(),
+        }
+    }
+
+    pub(super) fn host(&self) -> &str {
+        match self {
+            Self::Server { authority, .. } => authority,
+            Self::Directory { .. } => "localhost",
+        }
+    }
+
+    pub(super) async fn reach(&self) -> Result<Lane, Failure> {
+        match self {
+            Self::Server { authority, .. } => {
+                let connected = timeout(CONNECT_TIMEOUT, TcpStream::connect(authority)).await;
+                let cannot =
+                    |why: &str| Failure::failed(format!("cannot reach {authority}: {why}"));
+                let stream = connected
+                    .map_err(|_| cannot("no answer"))?
+                    .map_err(|error| cannot(&error.to_string()))?;
+                // Requests are small and each waits for its answer.
+                stream.set_nodelay(true).map_err(|error| cannot(&error.to_string()))?;
+                wire(stream).await.map_err(|error| cannot(&error.to_string()))
+            }
+            Self::Directory { path, may_create } => directory(path, *may_create).await,
+        }
+    }
+}
+
+async fn directory(path: &Path, may_create: bool) -> Result<Lane, Failure> {
+    if !may_create && !path.join("loci.lock").exists() && !path.join("loci.db").exists() {
+        return Err(Failure::failed(format!(
+            "{} is no data directory yet; `loci serve` or `loci store create` makes one",
+            path.display()
+        )));
+    }
+    let deadline = Instant::now() + CHANGING_HANDS;
+    loop {
+        match Holding::take(path, Kind::Command).await {
+            Ok(holding) => {
+                let mut options = Config::default().http_options(scratch_dir(path));
+                options.drain_timeout = COURTESY;
+                let answering = holding.answer(&options)?;
+                return Ok(Lane::Here(Box::new(answering)));
+            }
+            Err(Refusal::Failed(failure)) => return Err(failure),
+            Err(Refusal::Held) => {}
+        }
+        if let Ok(stream) = socket::connect(path).await
+            && let Ok(lane) = wire(stream).await
+        {
+            return Ok(lane);
+        }
+        if Instant::now() >= deadline {
+            let by = holder::read(path)
+                .map_or(String::new(), |holder| format!(" (process {})", holder.pid));
+            return Err(Failure::failed(format!(
+                "{} is in use by another loci{by} that does not answer on its socket",
+                path.display()
+            )));
+        }
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+async fn wire<S>(stream: S) -> hyper::Result<Lane>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    // How it ends shows in the requests that are under way.
+    tokio::spawn(async move { drop(connection.await) });
+    Ok(Lane::Wire(sender))
+}
+
+impl Lane {
+    pub(super) fn is_closed(&self) -> bool {
+        match self {
+            Self::Wire(sender) => sender.is_closed(),
+            Self::Here(_) => false,
+        }
+    }
+
+    pub(super) async fn send(
+        &mut self,
+        mut request: Request<Body>,
+    ) -> Result<Response<Body>, Broken> {
+        match self {
+            Self::Here(answering) => {
+                request.extensions_mut().insert(answering.operator());
+                match answering.router().oneshot(request).await {
+                    Ok(response) => Ok(response),
+                    Err(never) => match never {},
+                }
+            }
+            Self::Wire(sender) => {
+                let gone = |error: hyper::Error| Broken::Connection(error.to_string());
+                sender.ready().await.map_err(gone)?;
+                let response = sender.send_request(request).await.map_err(gone)?;
+                Ok(response.map(Body::new))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_taken_apart() {
+        let check = |url: &str, expect: (&str, &str)| match Origin::server(url).unwrap() {
+            Origin::Server { authority, base } => {
+                assert_eq!((authority.as_str(), base.as_str()), expect, "{url}");
+            }
+            Origin::Directory { .. } => panic!("{url} is no directory"),
+        };
+        check("http://127.0.0.1:8700", ("127.0.0.1:8700", ""));
+        check("http://localhost/", ("localhost:80", ""));
+        check("http://[::1]:9/base/", ("[::1]:9", "/base"));
+        for bad in ["", "127.0.0.1:8700", "ftp://x", "http://", "http://u:secret@x/"] {
+            assert!(Origin::server(bad).is_err(), "{bad}");
+        }
+        let failure = Origin::server("https://example.org").unwrap_err();
+        assert!(failure.message.contains("https"), "{}", failure.message);
+    }
+}

@@ -1,0 +1,31 @@
+//! Logs: structured, on standard error, JSON unless a person is watching. Only our own crates speak
+//! below the warning level: a library's idea of a debug line may hold a header or a body.
+
+use crate::config;
+use crate::exit::Failure;
+use std::io::{self, IsTerminal};
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// Starts logging at the level of `LOCI_LOG`, or at the given one.
+pub(crate) fn start(default: LevelFilter) -> Result<(), Failure> {
+    let level = match config::env("LOCI_LOG") {
+        None => default,
+        Some(name) => name.parse().map_err(|_| {
+            Failure::usage("LOCI_LOG must be off, error, warn, info, debug or trace")
+        })?,
+    };
+    let others = level.min(LevelFilter::WARN);
+    let filter = Targets::new().with_default(others).with_target("loci", level);
+    let lines = fmt::layer().with_writer(io::stderr);
+    let lines = match io::stderr().is_terminal() {
+        true => lines.boxed(),
+        false => lines.with_ansi(false).json().flatten_event(true).boxed(),
+    };
+    tracing_subscriber::registry().with(lines.with_filter(filter)).init();
+    Ok(())
+}

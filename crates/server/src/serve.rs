@@ -1,0 +1,239 @@
+//! `loci serve`: takes the data directory, makes what the configuration declares, listens, and stops
+//! in order. Everything that can go wrong is found before a key is made or shown.
+
+use crate::background;
+use crate::config::{self, Config, LISTEN_DEFAULT, SECRET_CHARS_MIN};
+use crate::declare::declare;
+use crate::exit::Failure;
+use crate::holder::{self, Kind};
+use crate::wire::{self, Answering, Holding, Refusal, scratch_dir};
+use loci_engine::Secret;
+use loci_http::Listener;
+use std::io::Write;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+/// How long a start waits for a command that is using the directory.
+const COMMAND_WAIT: Duration = Duration::from_secs(10);
+const COMMAND_POLL: Duration = Duration::from_millis(50);
+
+/// What the command line said.
+pub(crate) struct ServeRequest {
+    pub(crate) listen: Option<String>,
+    /// The directory, if one was named by a flag or the environment.
+    pub(crate) data: Option<PathBuf>,
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// Runs the server until it is told to stop.
+pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
+    let config = match &request.config {
+        Some(path) => Config::load(path)?,
+        None => Config::default(),
+    };
+    let data = request
+        .data
+        .or_else(|| config.server.data.clone())
+        .unwrap_or_else(config::default_data_dir);
+    let listen = request.listen.or_else(|| config.server.listen.clone());
+    let listen = resolve(listen.as_deref().unwrap_or(LISTEN_DEFAULT)).await?;
+    let admin_key = config::env("LOCI_ADMIN_KEY").map(Secret::given);
+    check_admin_key(admin_key.as_ref(), listen)?;
+    // Before the start, so that a signal during it is not lost.
+    let signals = Signals::catch()?;
+
+    let holding = take(&data).await?;
+    let started = start(&holding, &config, listen, admin_key.as_ref()).await;
+    let (listener, shown_key) = match started {
+        Ok(started) => started,
+        Err(failure) => {
+            holding.release().await;
+            return Err(failure);
+        }
+    };
+    let options = config.http_options(scratch_dir(&data));
+    let answering = holding.answer(&options)?;
+    announce(&listener, shown_key.as_ref())?;
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), data = %data.display(), "started");
+
+    let sweeping =
+        tokio::spawn(background::sweep(answering.engine().clone(), answering.stopping()));
+    let serving = tokio::spawn(wire::listen(
+        Listener::Tcp(listener),
+        answering.router(),
+        options,
+        answering.stopping(),
+    ));
+    let ended = run(&answering, signals, serving).await;
+    // A sweep may be in the middle of a long store; whatever it did is committed.
+    sweeping.abort();
+    let _ = sweeping.await;
+    answering.release().await;
+    tracing::info!("stopped");
+    ended
+}
+
+async fn run(
+    answering: &Answering,
+    mut signals: Signals,
+    mut serving: JoinHandle<()>,
+) -> Result<(), Failure> {
+    let ended = tokio::select! {
+        name = signals.next() => {
+            tracing::info!(signal = name, "stopping");
+            answering.stop();
+            serving.await
+        }
+        ended = &mut serving => ended,
+    };
+    answering.stop();
+    ended.map_err(|error| Failure::failed(format!("the listener failed: {error}")))
+}
+
+/// Takes the directory. A command that is using it is waited for; another server is not.
+async fn take(data: &Path) -> Result<Holding, Failure> {
+    let deadline = Instant::now() + COMMAND_WAIT;
+    loop {
+        match Holding::take(data, Kind::Serve).await {
+            Ok(holding) => return Ok(holding),
+            Err(Refusal::Failed(failure)) => return Err(failure),
+            Err(Refusal::Held) => {}
+        }
+        let holder = holder::read(data);
+        let is_server = holder.is_some_and(|holder| holder.kind == Kind::Serve);
+        if is_server || Instant::now() >= deadline {
+            let by = holder.map_or(String::new(), |holder| format!(" (process {})", holder.pid));
+            let data = data.display();
+            return Err(Failure::failed(format!("{data} is in use by another loci{by}")));
+        }
+        tokio::time::sleep(COMMAND_POLL).await;
+    }
+}
+
+/// Binds the address, then makes keys and declarations: an address that is taken, or one that must
+/// not be opened, makes no key.
+async fn start(
+    holding: &Holding,
+    config: &Config,
+    listen: SocketAddr,
+    admin_key: Option<&Secret>,
+) -> Result<(TcpListener, Option<Secret>), Failure> {
+    let engine = holding.engine();
+    let has_key = admin_key.is_some()
+        || !config.keys.is_empty()
+        || engine.has_keys(holding.start().workspace).await?;
+    if !is_loopback(listen.ip()) && !has_key {
+        return Err(Failure::failed(format!(
+            "refusing to listen on {listen} without a key: set LOCI_ADMIN_KEY, declare a key in \
+             the configuration, or start on 127.0.0.1 first"
+        )));
+    }
+    let listener = TcpListener::bind(listen)
+        .await
+        .map_err(|error| Failure::io(format_args!("cannot listen on {listen}"), &error))?;
+    let first = engine.bootstrap(admin_key).await?;
+    declare(engine, holding.start(), config).await?;
+    Ok((listener, first.admin_key))
+}
+
+fn announce(listener: &TcpListener, shown_key: Option<&Secret>) -> Result<(), Failure> {
+    let address =
+        listener.local_addr().map_err(|error| Failure::io("cannot tell the address", &error))?;
+    let mut stdout = std::io::stdout().lock();
+    if let Some(secret) = shown_key {
+        writeln!(stdout, "admin key (shown once): {}", secret.reveal())?;
+    }
+    writeln!(stdout, "loci listening on http://{address}")?;
+    stdout.flush()?;
+    Ok(())
+}
+
+fn check_admin_key(key: Option<&Secret>, listen: SocketAddr) -> Result<(), Failure> {
+    let Some(key) = key else { return Ok(()) };
+    config::check_presentable(key.reveal())
+        .map_err(|why| Failure::failed(format!("LOCI_ADMIN_KEY {why}")))?;
+    if key.reveal().chars().count() >= SECRET_CHARS_MIN {
+        return Ok(());
+    }
+    if !is_loopback(listen.ip()) {
+        return Err(Failure::failed(format!(
+            "LOCI_ADMIN_KEY must have at least {SECRET_CHARS_MIN} characters to listen on {listen}"
+        )));
+    }
+    tracing::warn!("LOCI_ADMIN_KEY has fewer than {SECRET_CHARS_MIN} characters");
+    Ok(())
+}
+
+/// The address to listen on; a name stands for the first address it has.
+pub(crate) async fn resolve(listen: &str) -> Result<SocketAddr, Failure> {
+    let wrong = || Failure::usage(format!("{listen:?} is not an address and port"));
+    let mut found = tokio::net::lookup_host(listen).await.map_err(|_| wrong())?;
+    found.next().ok_or_else(wrong)
+}
+
+fn is_loopback(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(ip) => ip.is_loopback(),
+        IpAddr::V6(ip) => {
+            ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback())
+        }
+    }
+}
+
+/// The signals that mean stop.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn catch() -> Result<Self, Failure> {
+        let catch =
+            |kind| signal(kind).map_err(|error| Failure::io("cannot catch signals", &error));
+        Ok(Self {
+            terminate: catch(SignalKind::terminate())?,
+            interrupt: catch(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn addresses_are_told_from_nonsense() {
+        assert_eq!(resolve("127.0.0.1:0").await.unwrap().port(), 0);
+        assert!(is_loopback(resolve("[::1]:1").await.unwrap().ip()));
+        assert!(!is_loopback(resolve("0.0.0.0:1").await.unwrap().ip()));
+        assert!(is_loopback("::ffff:127.0.0.1".parse().unwrap()));
+        for bad in ["", "8700", "127.0.0.1", "127.0.0.1:99999"] {
+            assert!(resolve(bad).await.is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_short_admin_key_is_for_loopback_only() {
+        let short = Secret::given("short");
+        let inside = "127.0.0.1:1".parse().unwrap();
+        let outside = "0.0.0.0:1".parse().unwrap();
+        assert!(check_admin_key(Some(&short), inside).is_ok());
+        let failure = check_admin_key(Some(&short), outside).unwrap_err();
+        assert!(!failure.message.contains("short"));
+        assert!(check_admin_key(Some(&Secret::given("a".repeat(16))), outside).is_ok());
+        assert!(check_admin_key(Some(&Secret::given("line\n")), inside).is_err());
+        assert!(check_admin_key(None, outside).is_ok());
+    }
+}
