@@ -46,7 +46,11 @@ async fn create(client: &mut Client, format: Format, args: &KeyCreateArgs) -> Re
     if let Some(seconds) = args.expires {
         body["expires_in_seconds"] = json!(seconds);
     }
-    let key = client.post_once("/v1/api_keys", &body).await?;
+    let mut key = client.post_once("/v1/api_keys", &body).await?;
+    if let Some(fields) = key.as_object_mut() {
+        // Its first characters are for lists; next to the secret they would only be taken for it.
+        fields.remove("hint");
+    }
     format.show(&key, || {
         let (id, secret) = (text(&key, "id"), text(&key, "secret"));
         format!("id      {id}\nlevel   {}\nsecret  {secret}\n", text(&key, "level"))
