@@ -88,6 +88,11 @@ impl SqliteStorage {
     pub fn close(self) {}
 }
 
+/// The version of the SQLite inside this binary.
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}
+
 /// Runs something long on a thread of its own.
 async fn on_own_thread<T: Send + 'static>(
     name: &str,

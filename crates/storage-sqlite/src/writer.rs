@@ -140,6 +140,17 @@ struct Group {
     checkpointed_pages: i32,
 }
 
+/// How much of the log a checkpoint folded into the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Folded {
+    /// All of it.
+    Whole,
+    /// Not all: readers need some of it, or the disk failed.
+    InPart,
+    /// Not all: the database cannot grow.
+    NoRoom,
+}
+
 /// Why a group was not committed.
 struct Failure {
     /// Which job failed, when it was one.
@@ -266,8 +277,13 @@ impl Group {
                 Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
                 Err(TryLockError::WouldBlock) => None,
             };
-            if held.is_some() && self.checkpoint("pragma wal_checkpoint(truncate)") {
-                return true;
+            if held.is_some() {
+                match self.checkpoint("pragma wal_checkpoint(truncate)") {
+                    Folded::Whole => return true,
+                    // The commit still had room in the log, folding it in has none.
+                    Folded::NoRoom => drop(self.ballast.release()),
+                    Folded::InPart => {}
+                }
             }
             drop(held);
             if Instant::now() >= deadline || self.stopped.get().is_some() {
@@ -290,19 +306,21 @@ impl Group {
         }
     }
 
-    /// Folds the log into the database; tells whether all of it went.
-    fn checkpoint(&mut self, pragma: &str) -> bool {
+    /// Folds the log into the database.
+    fn checkpoint(&mut self, pragma: &str) -> Folded {
         self.checkpointed_pages = self.log_pages.load(Ordering::Relaxed);
         let result = self.core.conn.query_row(pragma, [], |row| row.get::<_, bool>(0));
         match result {
-            Ok(is_busy) => !is_busy,
+            Ok(false) => Folded::Whole,
+            Ok(true) => Folded::InPart,
+            // A full disk only means that the log stays.
+            Err(error) if is_full(&error) => Folded::NoRoom,
             Err(error) => {
-                // A full disk only means that the log stays; a failed sync means that we no longer
-                // know what the disk holds.
-                if is_disk_failure(&error) && !is_full(&error) {
+                // A failed sync means that we no longer know what the disk holds.
+                if is_disk_failure(&error) {
                     self.stop(&error);
                 }
-                false
+                Folded::InPart
             }
         }
     }
