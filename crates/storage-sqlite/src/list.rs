@@ -7,6 +7,7 @@ use crate::row::{self, MemoryRow, opt_id_bytes, visibility_max};
 use loci_model::policy::ReadPass;
 use loci_model::query::{Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery};
 use loci_model::{Audience, Invalid, Page, PathPrefix, StoreId, Timestamp};
+use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 
 /// What every walk of one listing has in common.
@@ -19,14 +20,13 @@ struct Walk<'a> {
     filter: &'a Filter,
 }
 
-/// Where a walk begins and ends: paths from `low` up to but not including `high`, and behind the
-/// last memory shown (its path or time, and its id).
+/// Where a walk begins and ends: paths from `low` up to but not including `high`, and only behind
+/// the last memory shown.
 struct Span {
     low: String,
     high: String,
-    after_path: Option<String>,
-    after_time: Timestamp,
-    after_id: [u8; 16],
+    /// What the order goes by (a path or a time), and the id, of the last memory shown.
+    after: (Value, [u8; 16]),
 }
 
 /// What to do after a row.
@@ -65,7 +65,7 @@ pub(crate) fn first(
     now: Timestamp,
 ) -> Result<Option<MemoryRow>> {
     let walk = Walk { conn, store_pk, store, audience, now, filter };
-    let span = Span::whole(&PathPrefix::root(), Direction::Ascending);
+    let span = Span::times(&PathPrefix::root(), Direction::Ascending);
     let mut found = None;
     let sql = include_str!("../queries/memory/list_created_ascending.sql");
     walk.each(sql, &span, |row| {
@@ -76,34 +76,51 @@ pub(crate) fn first(
 }
 
 impl Span {
-    fn whole(prefix: &PathPrefix, direction: Direction) -> Self {
+    /// All paths below a prefix, in path order.
+    fn paths(prefix: &PathPrefix) -> Self {
         let (low, high) = prefix.range();
-        let (after_time, after_id) = match direction {
+        Self { low, high, after: (Value::Null, [0; 16]) }
+    }
+
+    /// All paths below a prefix, in an order by time.
+    fn times(prefix: &PathPrefix, direction: Direction) -> Self {
+        let (at, id) = match direction {
             Direction::Ascending => (EARLIEST, [0; 16]),
             Direction::Descending => (LATEST, [0xff; 16]),
         };
-        Self { low, high, after_path: None, after_time, after_id }
+        Self { after: (Value::Integer(at.as_micros()), id), ..Self::paths(prefix) }
     }
 
     /// Leaves out everything up to and including a directory.
     fn skip_directory(&mut self, directory: &str, direction: Direction) {
         match direction {
             // '0' is the character after '/', so this is the first text behind the directory.
-            Direction::Ascending => self.low = format!("{}0", directory.trim_end_matches('/')),
-            Direction::Descending => self.high = directory.to_owned(),
+            Direction::Ascending => self.raise(format!("{}0", directory.trim_end_matches('/'))),
+            Direction::Descending => self.lower(directory.to_owned()),
         }
-        self.after_path = None;
+        self.after = (Value::Null, [0; 16]);
     }
 
     /// Leaves out everything up to and including a memory.
     fn skip_memory(&mut self, path: &str, id: [u8; 16], direction: Direction) {
         match direction {
-            Direction::Ascending => self.low = path.to_owned(),
+            Direction::Ascending => self.raise(path.to_owned()),
             // Paths have no control characters: this is right behind the path itself.
-            Direction::Descending => self.high = format!("{path}\u{1}"),
+            Direction::Descending => self.lower(format!("{path}\u{1}")),
         }
-        self.after_path = Some(path.to_owned());
-        self.after_id = id;
+        self.after = (Value::Text(path.to_owned()), id);
+    }
+
+    fn raise(&mut self, low: String) {
+        if low > self.low {
+            self.low = low;
+        }
+    }
+
+    fn lower(&mut self, high: String) {
+        if high < self.high {
+            self.high = high;
+        }
     }
 }
 
@@ -115,39 +132,20 @@ impl Walk<'_> {
         span: &Span,
         mut visit: impl FnMut(MemoryRow) -> Result<Step>,
     ) -> Result<()> {
-        let is_by_path = sql.contains("path, memory_id") || sql.contains("path desc");
         let mut statement = self.conn.prepare_cached(sql)?;
-        let partition = self.filter.partition.map(opt_id_bytes);
-        let common = params![
+        let mut rows = statement.query(params![
             self.store_pk,
             span.low,
             span.high,
-            span.after_path,
-            span.after_id,
+            span.after.0,
+            span.after.1,
             visibility_max(self.audience),
             self.now.as_micros(),
             self.filter.kind,
             self.filter.source,
             self.filter.scope,
-            partition,
-        ];
-        let mut rows = if is_by_path {
-            statement.query(common)?
-        } else {
-            statement.query(params![
-                self.store_pk,
-                span.low,
-                span.high,
-                span.after_time.as_micros(),
-                span.after_id,
-                visibility_max(self.audience),
-                self.now.as_micros(),
-                self.filter.kind,
-                self.filter.source,
-                self.filter.scope,
-                partition,
-            ])?
-        };
+            self.filter.partition.map(opt_id_bytes),
+        ])?;
         while let Some(row) = rows.next()? {
             let found = row::memory(row, self.store)?;
             if self.filter.matches(&found.memory)
@@ -165,18 +163,14 @@ fn by_path(walk: &Walk<'_>, query: &ListQuery) -> Result<Vec<ListItem>> {
         Direction::Ascending => include_str!("../queries/memory/list_path_ascending.sql"),
         Direction::Descending => include_str!("../queries/memory/list_path_descending.sql"),
     };
-    let mut span = Span::whole(&query.prefix, query.direction);
+    let mut span = Span::paths(&query.prefix);
     match &query.after {
         None => {}
         Some(ListCursor::Memory(path, id)) => {
-            let (low, high) = (span.low.clone(), span.high.clone());
             span.skip_memory(path.as_str(), id.to_bytes(), query.direction);
-            span.clamp(low, high);
         }
         Some(ListCursor::Directory(prefix)) => {
-            let (low, high) = (span.low.clone(), span.high.clone());
             span.skip_directory(prefix.as_str(), query.direction);
-            span.clamp(low, high);
         }
         Some(ListCursor::Time(..)) => return Err(other_order().into()),
     }
@@ -204,18 +198,6 @@ fn by_path(walk: &Walk<'_>, query: &ListQuery) -> Result<Vec<ListItem>> {
     Ok(items)
 }
 
-impl Span {
-    /// Keeps a cursor from widening the listing's own bounds.
-    fn clamp(&mut self, low: String, high: String) {
-        if self.low < low {
-            self.low = low;
-        }
-        if self.high > high {
-            self.high = high;
-        }
-    }
-}
-
 fn by_time(walk: &Walk<'_>, query: &ListQuery) -> Result<Vec<ListItem>> {
     let sql = match (query.order, query.direction) {
         (ListOrder::Updated, Direction::Ascending) => {
@@ -229,12 +211,11 @@ fn by_time(walk: &Walk<'_>, query: &ListQuery) -> Result<Vec<ListItem>> {
             include_str!("../queries/memory/list_created_descending.sql")
         }
     };
-    let mut span = Span::whole(&query.prefix, query.direction);
+    let mut span = Span::times(&query.prefix, query.direction);
     match &query.after {
         None => {}
         Some(ListCursor::Time(at, id)) => {
-            span.after_time = *at;
-            span.after_id = id.to_bytes();
+            span.after = (Value::Integer(at.as_micros()), id.to_bytes());
         }
         Some(ListCursor::Memory(..) | ListCursor::Directory(_)) => {
             return Err(other_order().into());

@@ -1,1 +1,0 @@
-select * from known_version where memory = ?1 and revision = ?2

@@ -1,0 +1,166 @@
+//! After a redaction, an erasure or a purge is acknowledged, what was taken away is in none of the
+//! files. Every test first makes sure that it was there, or it would prove nothing.
+
+use super::{open, world};
+use loci_model::{Attributes, View};
+use loci_storage::contract::fixture::{World, put, remove, rename, update, with_attributes};
+use loci_storage::{Mutation, Receipt, StorageError};
+use std::fs;
+use std::path::Path;
+
+const CANARY: &str = "zqcanaryxw";
+
+/// How often the canary is in the files of a directory, in any case.
+fn sightings(dir: &Path) -> usize {
+    let files = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    files
+        .map(|path| {
+            let bytes = fs::read(path).unwrap().to_ascii_lowercase();
+            let canary = CANARY.as_bytes();
+            bytes.windows(canary.len()).filter(|part| *part == canary).count()
+        })
+        .sum()
+}
+
+fn everywhere() -> Attributes {
+    Attributes {
+        kind: Some(CANARY.into()),
+        tags: vec![CANARY.into()],
+        source: Some(CANARY.into()),
+        scope: Some(CANARY.into()),
+        summary: Some(CANARY.into()),
+        media_type: Some(CANARY.into()),
+        metadata: Some(format!("{{\"k\":\"{CANARY}\"}}")),
+        ..Attributes::default()
+    }
+}
+
+/// A text that takes several pages.
+fn long_text() -> String {
+    format!("{} {CANARY} ", "filler words here ".repeat(60)).repeat(12)
+}
+
+async fn erase(world: &World, memory: loci_model::MemoryId) -> loci_storage::Result<Receipt> {
+    let version = loci_model::VersionId::from_u128(loci_storage::contract::fixture::next_bits());
+    let pass = world.manage_pass();
+    world.write(Mutation::Erase { pass, memory, version }).await
+}
+
+#[tokio::test]
+async fn a_redacted_version_is_gone_from_every_file() {
+    let (world, dir) = world().await;
+    world.put("/other", "stays").await;
+    let first = with_attributes(put(&format!("/{CANARY}/x"), &long_text()), everywhere());
+    let memory = world.edit(first).await.unwrap().memory;
+    let cleaned = loci_storage::contract::fixture::describe(memory.id, Attributes::default());
+    world.edit(rename(memory.id, "/clean")).await.unwrap();
+    world.edit(cleaned).await.unwrap();
+    let head = world.edit(update(memory.id, "clean")).await.unwrap().memory.head;
+    assert!(sightings(dir.path()) > 5);
+    let versions = world.history().await;
+    for version in versions.iter().filter(|v| v.memory == memory.id && v.id != head) {
+        let redaction = Mutation::Redact(world.manage_pass(), version.id);
+        world.write(redaction).await.unwrap();
+    }
+    assert_eq!(sightings(dir.path()), 0);
+    assert_eq!(world.text_at("/clean").await.unwrap(), "clean");
+    world.assert_sound().await;
+}
+
+#[tokio::test]
+async fn an_erased_memory_is_gone_from_every_file() {
+    let (world, dir) = world().await;
+    for n in 0..50 {
+        world.put(&format!("/other/{n}"), "some words of no interest").await;
+    }
+    let at = format!("/{CANARY}/x");
+    let memory = world.put_with(&at, &long_text(), everywhere()).await;
+    assert!(sightings(dir.path()) > 5);
+    let receipt = erase(&world, memory.id).await.unwrap();
+    assert_eq!(receipt, Receipt::Erased { memory: memory.id, versions: 2 });
+    assert_eq!(sightings(dir.path()), 0);
+    assert!(world.find(&[CANARY]).await.is_empty());
+    world.assert_sound().await;
+}
+
+/// Many rows move between pages of many trees; no copy may stay behind in the gaps.
+#[tokio::test]
+async fn no_copy_stays_behind_where_rows_moved() {
+    let (world, dir) = world().await;
+    let mut doomed = Vec::new();
+    for round in 0..6 {
+        let mut edits = Vec::new();
+        for n in 0..100 {
+            let at = format!("/dir{}/{n}-{round}", n % 7);
+            edits.push(if n % 3 == 0 {
+                let text = format!("{CANARY} and {}", "filler ".repeat(n * 3));
+                with_attributes(put(&format!("{at}-{CANARY}{n}"), &text), everywhere())
+            } else {
+                put(&at, &"other ".repeat(n * 5 + round))
+            });
+        }
+        let outcomes = world.commit(edits).await.unwrap();
+        let ids: Vec<_> = outcomes.into_iter().map(|outcome| outcome.memory).collect();
+        doomed.extend(ids.iter().filter(|m| m.path.as_str().contains(CANARY)).map(|m| m.id));
+        // Removing some others makes the trees shrink and move.
+        let removals = ids.iter().filter(|m| !m.path.as_str().contains(CANARY)).step_by(2);
+        let removals = removals.map(|memory| remove(memory.path.as_str())).collect();
+        world.commit(removals).await.unwrap();
+    }
+    assert!(sightings(dir.path()) > 1000);
+    for memory in doomed {
+        erase(&world, memory).await.unwrap();
+    }
+    assert_eq!(sightings(dir.path()), 0);
+    world.assert_sound().await;
+}
+
+#[tokio::test]
+async fn a_purged_store_is_gone_from_every_file() {
+    let (world, dir) = world().await;
+    for n in 0..30 {
+        let at = format!("/{CANARY}/{n}");
+        world.put_with(&at, &format!("{CANARY} {n}"), everywhere()).await;
+    }
+    world.edit(remove(&format!("/{CANARY}/7"))).await.unwrap();
+    assert!(sightings(dir.path()) > 30);
+    let pass = world.manage_pass();
+    world.write(Mutation::RemoveStore(pass.clone())).await.unwrap();
+    let purge = || Mutation::PurgeStore { pass: pass.clone(), limit: 20 };
+    assert_eq!(world.write(purge()).await.unwrap(), Receipt::Purged { is_done: false });
+    assert_eq!(world.write(purge()).await.unwrap(), Receipt::Purged { is_done: true });
+    assert_eq!(sightings(dir.path()), 0);
+    assert!(world.storage.unpurged(10).await.unwrap().is_empty());
+    assert_eq!(world.storage.check().await.unwrap().problems, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_reader_that_holds_old_pages_makes_the_scrub_pending() {
+    let (world, dir) = world().await;
+    let memory = world.put("/a", CANARY).await;
+    let reader = rusqlite::Connection::open(dir.path().join("loci.db")).unwrap();
+    reader.execute_batch("begin; select count(*) from memory").unwrap();
+    let refused = erase(&world, memory.id).await;
+    assert!(matches!(refused, Err(StorageError::ScrubPending)), "{refused:?}");
+    assert!(world.get("/a").await.is_none(), "the erasure itself is durable");
+    reader.execute_batch("rollback").unwrap();
+    let again = erase(&world, memory.id).await.unwrap();
+    assert_eq!(again, Receipt::Erased { memory: memory.id, versions: 0 });
+    drop(reader);
+    assert_eq!(sightings(dir.path()), 0);
+}
+
+#[tokio::test]
+async fn a_backup_taken_after_an_erasure_does_not_have_it() {
+    let (world, dir) = world().await;
+    let memory = world.put(&format!("/{CANARY}"), CANARY).await;
+    world.put("/b", "stays").await;
+    erase(&world, memory.id).await.unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    world.storage.backup(&copy.path().join("loci.db")).await.unwrap();
+    assert_eq!(sightings(copy.path()) + sightings(dir.path()), 0);
+    let storage = open(copy.path());
+    let at = loci_model::At::Path(None, loci_storage::contract::fixture::path("/b"));
+    let found = storage.get(&world.read_pass(), &at, View::Full).await.unwrap();
+    assert_eq!(found.unwrap().content.unwrap().text(), Some("stays"));
+}
