@@ -20,6 +20,8 @@ macro_rules! for_each_contract_case {
                 present_refuses_where_nothing_is
                 absent_names_what_is_there
                 of_many_updates_with_one_precondition_one_wins
+                of_many_creations_at_one_path_one_wins
+                a_memory_is_created_where_the_edit_sends_it
                 an_id_that_names_nothing_creates_nothing
                 a_memory_of_another_store_is_not_found
                 an_unknown_store_takes_no_edits

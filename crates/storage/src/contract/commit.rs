@@ -159,6 +159,41 @@ pub async fn of_many_updates_with_one_precondition_one_wins(db: Db) {
     assert_eq!(world.get("/a").await.unwrap().revision, 2);
 }
 
+pub async fn of_many_creations_at_one_path_one_wins(db: Db) {
+    let world = Arc::new(World::new(db).await);
+    let mut racers = Vec::new();
+    for racer in 0..32 {
+        let world = Arc::clone(&world);
+        racers.push(tokio::spawn(async move {
+            let at = if racer % 2 == 0 { "/a" } else { "/a/b" };
+            world.edit(expecting(put(at, "x"), Expect::Absent)).await
+        }));
+    }
+    let mut wins = 0;
+    for racer in racers {
+        match racer.await.unwrap() {
+            Ok(_) => wins += 1,
+            Err(StorageError::PathTaken { .. }) => {}
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    assert_eq!((wins, world.feed().await.len()), (1, 1));
+    world.assert_sound().await;
+}
+
+pub async fn a_memory_is_created_where_the_edit_sends_it(db: Db) {
+    let world = World::new(db).await;
+    let op = put_op(Some(Content::Text("x".into())), Some("/to"));
+    let at = At::Path(None, path("/at"));
+    assert!(world.edit(edit_at(at.clone(), op)).await.unwrap().is_created());
+    assert_eq!(world.paths().await, ["/to"]);
+    let op = put_op(None, Some("/else"));
+    assert_refused!(
+        world.edit(edit_at(at, op)).await,
+        StorageError::Refused { refusal: Refusal::NotFound, .. }
+    );
+}
+
 pub async fn an_id_that_names_nothing_creates_nothing(db: Db) {
     let world = World::new(db).await;
     let nobody = At::Id(MemoryId::from_u128(next_bits()));

@@ -1,0 +1,75 @@
+//! Export and import: what was played, taken out of one engine and put into new ones, is the same
+//! there, whichever engine it is.
+
+use crate::dump;
+use crate::pair::{open, scratch_dir};
+use loci_model::policy::System;
+use loci_model::{StoreId, Timestamp, WorkspaceId};
+use loci_storage::log::ImportItem;
+use loci_storage::mem::MemStorage;
+use loci_storage::{Mutation, Storage};
+
+/// Imports go in pieces of this many items, so that a piece often ends in the middle of a memory's
+/// history.
+const PIECE: usize = 5;
+
+pub(crate) async fn assert_copies_are_equal(
+    from: &dyn Storage,
+    workspace: WorkspaceId,
+    stores: &[StoreId],
+    now: Timestamp,
+) {
+    let dir = scratch_dir();
+    let (oracle, sqlite) = (MemStorage::new(), open(dir.path()));
+    let items = export(from, workspace, stores, now).await;
+    let system = System::because("random histories");
+    for engine in [&oracle as &dyn Storage, &sqlite] {
+        let make = Mutation::CreateWorkspace(workspace, now);
+        engine.write(make, None).await.unwrap();
+        for piece in items.chunks(PIECE) {
+            let pass = system.administer(workspace, now);
+            let import = Mutation::Import(pass, piece.to_vec());
+            engine.write(import, None).await.unwrap();
+        }
+    }
+    for store in stores {
+        let original = dump::dump(from, system, workspace, *store, now).await;
+        let expected = dump::dump(&oracle, system, workspace, *store, now).await;
+        let found = dump::dump(&sqlite, system, workspace, *store, now).await;
+        dump::assert_same(&found, &expected);
+        dump::assert_same(&without_chores(&found), &without_chores(&original));
+    }
+    let report = sqlite.check().await.unwrap();
+    assert_eq!(report.problems, Vec::<String>::new());
+}
+
+async fn export(
+    from: &dyn Storage,
+    workspace: WorkspaceId,
+    stores: &[StoreId],
+    now: Timestamp,
+) -> Vec<ImportItem> {
+    let system = System::because("random histories");
+    let admin = system.administer(workspace, now);
+    let principals = from.principals(&admin).await.unwrap();
+    let anybody = principals[0].id;
+    let mut items: Vec<ImportItem> = principals.into_iter().map(ImportItem::Principal).collect();
+    for store in stores {
+        let Some(facts) = from.facts(*store, anybody, None).await.unwrap() else {
+            continue;
+        };
+        items.push(ImportItem::Store(Box::new(facts.store)));
+        let grants = from.grants(&system.read(*store, now)).await.unwrap();
+        items.extend(grants.into_iter().map(ImportItem::Grant));
+        let log = from.log(&admin, *store, 0, 10_000).await.unwrap();
+        let entries = log.into_iter().map(|entry| ImportItem::Entry(*store, entry));
+        items.extend(entries);
+    }
+    items
+}
+
+/// What is left to be swept is not part of what is exported.
+fn without_chores(dump: &str) -> String {
+    let is_kept = |line: &&str| !line.starts_with("erasable") && !line.starts_with("unpurged");
+    dump.lines().filter(is_kept).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,157 @@
+//! Everything an engine shows of a store, as lines of text that can be compared: through every
+//! listing, in both directions and in small pages, as a host and as a model.
+
+use crate::plan::WORDS;
+use loci_model::policy::{self, ReadPass, SearchPass, System};
+use loci_model::query::{Direction, ListOrder, ListQuery, VersionQuery};
+use loci_model::{
+    Actor, Audience, Caller, KeyId, KeyScope, Operation, StoreId, Timestamp, View, WorkspaceId,
+};
+use loci_storage::Storage;
+use std::fmt::{Debug, Write as _};
+
+/// All that is to be seen of one store, and what is due in all.
+pub(crate) async fn dump(
+    engine: &dyn Storage,
+    system: System,
+    workspace: WorkspaceId,
+    store: StoreId,
+    now: Timestamp,
+) -> String {
+    let mut text = String::new();
+    let mut add = |name: &str, value: &dyn Debug| {
+        writeln!(text, "{name}: {value:?}").expect("a string takes everything");
+    };
+    for moment in [now, now.plus_secs(15)] {
+        let mut expired = engine.expired(moment, 1000).await.unwrap();
+        expired.sort();
+        add("expired", &expired);
+        let mut erasable = engine.erasable(moment, 1000).await.unwrap();
+        erasable.sort();
+        add("erasable", &erasable);
+    }
+    add("unpurged", &engine.unpurged(10).await.unwrap());
+    let host = system.read(store, now);
+    let Some(facts) =
+        engine.facts(store, loci_model::PrincipalId::from_u128(2), None).await.unwrap()
+    else {
+        return text;
+    };
+    add("store", &facts.store);
+    add("grants", &engine.grants(&host).await.unwrap());
+    add("stats", &engine.stats(&host).await.unwrap());
+    for change in engine.changes(&host, 0, 10_000).await.unwrap() {
+        add("change", &change);
+    }
+    let admin = system.administer(workspace, now);
+    for entry in engine.log(&admin, store, 0, 10_000).await.unwrap() {
+        add("log", &entry);
+    }
+    let caller = Caller {
+        workspace,
+        principal: facts.store.owner,
+        is_admin: false,
+        actor: Actor::System,
+        session: None,
+        audience: Audience::Model,
+        scope: KeyScope::FULL,
+    };
+    let model = policy::read(&caller, &facts, now).unwrap();
+    let model_search = policy::search(&caller, &[facts], now);
+    for (name, pass) in [("host", &host), ("model", &model)] {
+        lists(engine, pass, name, &mut add).await;
+        versions(engine, pass, name, &mut add).await;
+    }
+    words(engine, &system.search(vec![store], now), "host", &mut add).await;
+    words(engine, &model_search, "model", &mut add).await;
+    text
+}
+
+async fn lists(
+    engine: &dyn Storage,
+    pass: &ReadPass,
+    name: &str,
+    add: &mut dyn FnMut(&str, &dyn Debug),
+) {
+    let shapes = [
+        (ListOrder::Path, None),
+        (ListOrder::Path, Some(1)),
+        (ListOrder::Path, Some(2)),
+        (ListOrder::Created, None),
+        (ListOrder::Updated, None),
+    ];
+    for (order, fold_depth) in shapes {
+        for direction in [Direction::Ascending, Direction::Descending] {
+            let mut query =
+                ListQuery { order, fold_depth, direction, ..ListQuery::everything(View::Full, 2) };
+            loop {
+                let page = engine.list(pass, &query).await.unwrap();
+                for item in &page.items {
+                    add(&format!("{name} {order:?} {fold_depth:?} {direction:?}"), item);
+                }
+                let Some(next) = page.next else { break };
+                query.after = Some(next);
+            }
+        }
+    }
+}
+
+async fn versions(
+    engine: &dyn Storage,
+    pass: &ReadPass,
+    name: &str,
+    add: &mut dyn FnMut(&str, &dyn Debug),
+) {
+    let everything = VersionQuery {
+        memory: None,
+        operation: None,
+        actor: None,
+        since: None,
+        until: None,
+        view: View::Full,
+        before_seq: None,
+        limit: 3,
+    };
+    let owner = Actor::Key(KeyId::from_u128(2));
+    for query in [
+        everything.clone(),
+        VersionQuery { operation: Some(Operation::Modified), ..everything.clone() },
+        VersionQuery { actor: Some(owner), ..everything.clone() },
+    ] {
+        let mut query = query;
+        loop {
+            let page = engine.versions(pass, &query).await.unwrap();
+            for version in &page.items {
+                add(&format!("{name} version"), version);
+                // Debug hides content on purpose; its bytes are compared here.
+                let content = version.content.as_ref();
+                add("content", &content.map(|content| content.bytes()));
+                let alone = engine.version(pass, version.id, View::Full).await.unwrap();
+                assert_eq!(alone.as_ref(), Some(version));
+            }
+            let Some(next) = page.next else { break };
+            query.before_seq = Some(next);
+        }
+    }
+}
+
+async fn words(
+    engine: &dyn Storage,
+    pass: &SearchPass,
+    name: &str,
+    add: &mut dyn FnMut(&str, &dyn Debug),
+) {
+    for word in WORDS {
+        let mut found = engine.find_words(pass, &[word.to_owned()], 1000).await.unwrap();
+        found.sort();
+        add(&format!("{name} finds {word}"), &found);
+    }
+}
+
+/// Shows the first line that differs.
+pub(crate) fn assert_same(found: &str, expected: &str) {
+    for (found, expected) in found.lines().zip(expected.lines()) {
+        assert_eq!(found, expected, "SQLite (left) and the oracle hold different things");
+    }
+    assert_eq!(found.lines().count(), expected.lines().count(), "one of them holds more");
+}

@@ -1,0 +1,403 @@
+//! The two engines side by side, and what a history has made so far. Each step becomes one mutation
+//! with ids of its own, given to both.
+
+use crate::plan::{
+    AtPlan, AttributesPlan, ContentPlan, EditPlan, ExpectPlan, OpPlan, PATHS, Step, TEXTS, UNKNOWN,
+    Who,
+};
+use crate::{copy, dump};
+use loci_model::edit::Occurrence;
+use loci_model::policy::{self, ManagePass, System};
+use loci_model::query::Filter;
+use loci_model::store::OnRemove;
+use loci_model::{
+    Actor, At, AttributesPatch, Audience, Caller, Cause, Content, Edit, EditOp, Expect, Grant,
+    GrantId, Grantee, KeyId, KeyScope, Level, MemoryId, MemoryPath, OnSame, Patch, Principal,
+    PrincipalId, PrincipalKind, Store, StoreId, StorePatch, StorePolicy, Timestamp, VersionId,
+    Visibility, WorkspaceId,
+};
+use loci_storage::mem::MemStorage;
+use loci_storage::{
+    Applied, Batch, Idempotency, Mutation, Receipt, Result, StampedEdit, Storage, StorageError,
+};
+use loci_storage_sqlite::{SqliteOptions, SqliteStorage};
+use std::path::Path;
+use tempfile::TempDir;
+
+const WORKSPACE: WorkspaceId = WorkspaceId::from_u128(1);
+const OWNER: PrincipalId = PrincipalId::from_u128(2);
+const GUESTS: [PrincipalId; 2] = [PrincipalId::from_u128(3), PrincipalId::from_u128(4)];
+const START: i64 = 1_800_000_000_000_000;
+
+/// Plays a history on both engines and compares them all along.
+pub(crate) async fn play(steps: &[Step]) {
+    let dir = scratch_dir();
+    let mut pair = Pair {
+        oracle: MemStorage::new(),
+        sqlite: open(dir.path()),
+        now: Timestamp::from_micros(START),
+        last_id: 1000,
+        stores: Vec::new(),
+        memories: Vec::new(),
+        versions: Vec::new(),
+        grants: Vec::new(),
+    };
+    pair.set_up().await;
+    for step in steps {
+        pair.step(step).await;
+    }
+    let expected = pair.dump(&pair.oracle).await;
+    dump::assert_same(&pair.dump(&pair.sqlite).await, &expected);
+    drop(pair.sqlite);
+    pair.sqlite = open(dir.path());
+    dump::assert_same(&pair.dump(&pair.sqlite).await, &expected);
+    let report = pair.sqlite.check().await.unwrap();
+    assert_eq!(report.problems, Vec::<String>::new());
+    copy::assert_copies_are_equal(&pair.oracle, WORKSPACE, &pair.stores, pair.now).await;
+}
+
+/// Opens a data directory with little of everything.
+pub(crate) fn open(dir: &Path) -> SqliteStorage {
+    let options = SqliteOptions { ballast_bytes: 0, reader_count: 1, ..Default::default() };
+    SqliteStorage::open(dir, options).unwrap()
+}
+
+/// Memory-backed where the machine has such a place: thousands of synced commits are not what is
+/// being tested here.
+pub(crate) fn scratch_dir() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+struct Pair {
+    oracle: MemStorage,
+    sqlite: SqliteStorage,
+    now: Timestamp,
+    last_id: u128,
+    stores: Vec<StoreId>,
+    memories: Vec<MemoryId>,
+    versions: Vec<VersionId>,
+    grants: Vec<GrantId>,
+}
+
+impl Pair {
+    async fn set_up(&mut self) {
+        self.write(Mutation::CreateWorkspace(WORKSPACE, self.now), None).await.unwrap();
+        for (id, name) in [(OWNER, "owner"), (GUESTS[0], "one"), (GUESTS[1], "two")] {
+            let principal = Principal {
+                id,
+                workspace: WORKSPACE,
+                kind: PrincipalKind::User,
+                name: name.into(),
+                is_admin: false,
+                created_at: self.now,
+            };
+            self.write(Mutation::CreatePrincipal(principal), None).await.unwrap();
+        }
+        let small = StorePolicy { memories_max: 5, content_bytes_max: 12, ..Default::default() };
+        let on_remove = OnRemove::EraseAfter { secs: 10 };
+        for policy in [small, StorePolicy { on_remove, ..StorePolicy::default() }] {
+            let store = Store {
+                id: StoreId::from_u128(self.next_id()),
+                workspace: WORKSPACE,
+                owner: OWNER,
+                name: "store".into(),
+                description: String::new(),
+                metadata: Default::default(),
+                policy,
+                created_at: self.now,
+                updated_at: self.now,
+                archived_at: None,
+            };
+            self.stores.push(store.id);
+            self.write(Mutation::CreateStore(store), None).await.unwrap();
+            // A guest that can write, so that there is somebody to revoke and to give on.
+            self.share(self.stores.len() - 1, Who::Owner, 0, 2, None).await;
+        }
+    }
+
+    async fn dump(&self, engine: &dyn Storage) -> String {
+        let system = System::because("random histories");
+        let mut text = String::new();
+        for store in &self.stores {
+            text += &dump::dump(engine, system, WORKSPACE, *store, self.now).await;
+        }
+        text
+    }
+
+    async fn step(&mut self, step: &Step) {
+        match step {
+            Step::Commit { store, who, edits, key } => {
+                let Some(facts) = self.facts(*store, *who).await else { return };
+                let Ok(pass) = policy::write(&caller(*who), &facts, self.now) else { return };
+                let edits: Vec<StampedEdit> = edits.iter().map(|plan| self.stamp(plan)).collect();
+                let cause = Cause::new(Some("req".into()), "api");
+                let batch = Batch { edits, cause };
+                // What the engine does about expired memories in the way, so that histories go on.
+                for _ in 0..8 {
+                    let commit = Mutation::Commit(pass.clone(), batch.clone());
+                    let result = self.write(commit, *key).await;
+                    let Err(StorageError::Expired { memory }) = result else { return };
+                    self.expire(*store, memory).await;
+                }
+            }
+            Step::Expire { store, memory } => {
+                let memory = self.memory(*memory);
+                self.expire(*store, memory).await;
+            }
+            Step::Redact { store, version, key } => {
+                let version = pick(&self.versions, *version, VersionId::from_u128(7));
+                let redact = Mutation::Redact(self.manage_pass(*store), version);
+                let _ = self.write(redact, *key).await;
+            }
+            Step::Erase { store, memory, key } => {
+                let memory = self.memory(*memory);
+                let version = VersionId::from_u128(self.next_id());
+                let pass = self.manage_pass(*store);
+                let result = self.write(Mutation::Erase { pass, memory, version }, *key).await;
+                if result.is_ok() {
+                    self.versions.push(version);
+                }
+            }
+            Step::Share { store, giver, grantee, level, ends_in } => {
+                self.share(*store, *giver, *grantee, *level, *ends_in).await;
+            }
+            Step::Revoke { store, giver, grant } => {
+                let Some(facts) = self.facts(*store, *giver).await else { return };
+                let Ok(pass) = policy::share(&caller(*giver), &facts, self.now) else { return };
+                let grant = pick(&self.grants, *grant, GrantId::from_u128(7));
+                let _ = self.write(Mutation::Revoke(pass, grant), None).await;
+            }
+            Step::Describe { store, name, key } => {
+                let name = ["", "one", "two"][usize::from(*name)].to_owned();
+                let patch = StorePatch { name: Some(name), ..StorePatch::default() };
+                let describe = Mutation::DescribeStore(self.manage_pass(*store), patch);
+                let _ = self.write(describe, *key).await;
+            }
+            Step::Archive { store, key } => {
+                let _ = self.write(Mutation::ArchiveStore(self.manage_pass(*store)), *key).await;
+            }
+            Step::RemoveStore { store, key } => {
+                let _ = self.write(Mutation::RemoveStore(self.manage_pass(*store)), *key).await;
+            }
+            Step::Purge { store, limit } => {
+                let pass = self.manage_pass(*store);
+                let _ = self.write(Mutation::PurgeStore { pass, limit: *limit }, None).await;
+            }
+            Step::MoveClock { secs } => self.now = self.now.plus_secs(*secs),
+            Step::ForgetKeys { secs_ago } => {
+                let before = self.now.plus_secs(-secs_ago);
+                self.write(Mutation::ForgetKeys { before }, None).await.unwrap();
+            }
+        }
+    }
+
+    async fn expire(&mut self, store: usize, memory: MemoryId) {
+        let version = VersionId::from_u128(self.next_id());
+        let system = System::because("random histories");
+        let pass = system.write(self.stores[store], OWNER, self.now);
+        let result = self.write(Mutation::Expire { pass, memory, version }, None).await;
+        if result.is_ok() {
+            self.versions.push(version);
+        }
+    }
+
+    async fn share(
+        &mut self,
+        store: usize,
+        giver: Who,
+        grantee: usize,
+        level: u8,
+        ends_in: Option<i64>,
+    ) {
+        let Some(facts) = self.facts(store, giver).await else { return };
+        let Ok(pass) = policy::share(&caller(giver), &facts, self.now) else { return };
+        let everybody = [
+            Grantee::Principal(GUESTS[0]),
+            Grantee::Principal(GUESTS[1]),
+            Grantee::Principal(OWNER),
+            Grantee::Everyone,
+        ];
+        let grant = Grant {
+            id: GrantId::from_u128(self.next_id()),
+            store: self.stores[store],
+            grantee: everybody[grantee],
+            level: [Level::Search, Level::Read, Level::ReadWrite][usize::from(level)],
+            given_by: pass.giver(),
+            expires_at: ends_in.map(|secs| self.now.plus_secs(secs)),
+            created_at: self.now,
+        };
+        if let Ok(Receipt::Grant(grant)) = self.write(Mutation::Share(pass, grant), None).await {
+            self.grants.push(grant.id);
+        }
+    }
+
+    /// Gives a mutation to both engines; they must answer alike.
+    async fn write(&mut self, mutation: Mutation, key: Option<u8>) -> Result<Receipt> {
+        let idempotency = key.map(|key| Idempotency {
+            scope: 1,
+            key: format!("key {key}"),
+            // One request in four is another one under a used key.
+            fingerprint: [key % 2 + u8::from(self.last_id.is_multiple_of(4)); 32],
+            now: self.now,
+        });
+        let found = self.sqlite.write(mutation.clone(), idempotency.clone()).await;
+        let expected = self.oracle.write(mutation.clone(), idempotency).await;
+        let (found, expected) = (in_order(found), in_order(expected));
+        assert_eq!(
+            format!("{found:?}"),
+            format!("{expected:?}"),
+            "SQLite (left) and the oracle disagree about {mutation:?}"
+        );
+        self.now = Timestamp::from_micros(self.now.as_micros() + 1);
+        let receipt = expected?.receipt;
+        if let Receipt::Committed(outcomes) = &receipt {
+            for memory in outcomes.iter().map(|outcome| &outcome.memory) {
+                if !self.memories.contains(&memory.id) {
+                    self.memories.push(memory.id);
+                }
+                if !self.versions.contains(&memory.head) {
+                    self.versions.push(memory.head);
+                }
+            }
+        }
+        Ok(receipt)
+    }
+
+    async fn facts(&self, store: usize, who: Who) -> Option<policy::Facts> {
+        let (store, principal) = (self.stores[store], caller(who).principal);
+        let mut found = self.sqlite.facts(store, principal, None).await.unwrap();
+        let mut expected = self.oracle.facts(store, principal, None).await.unwrap();
+        for facts in [&mut found, &mut expected].into_iter().flatten() {
+            facts.grants.sort_by_key(|grant| grant.id);
+        }
+        assert_eq!(found, expected);
+        expected
+    }
+
+    fn manage_pass(&self, store: usize) -> ManagePass {
+        System::because("random histories").manage(self.stores[store], self.now)
+    }
+
+    fn next_id(&mut self) -> u128 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    fn memory(&self, number: usize) -> MemoryId {
+        pick(&self.memories, number, MemoryId::from_u128(7))
+    }
+
+    fn stamp(&mut self, plan: &EditPlan) -> StampedEdit {
+        let at = match &plan.at {
+            AtPlan::Memory(number) => At::Id(self.memory(*number)),
+            AtPlan::Path { partition, path: number } => {
+                let partition = partition.map(|bits| PrincipalId::from_u128(bits.into()));
+                At::Path(partition, path(*number))
+            }
+            AtPlan::FirstFact => {
+                At::First(Filter { kind: Some("fact".into()), ..Filter::default() })
+            }
+        };
+        let expect = match &plan.expect {
+            ExpectPlan::Anything => Expect::Anything,
+            ExpectPlan::Absent => Expect::Absent,
+            ExpectPlan::Present => Expect::Present,
+            ExpectPlan::DigestOf(text) => Expect::Digest(Content::Text(text_of(*text)).digest()),
+            ExpectPlan::Revision(revision) => Expect::Revision(*revision),
+        };
+        let on_same = if plan.records_same { OnSame::Record } else { OnSame::Skip };
+        let op = self.op(&plan.op);
+        StampedEdit {
+            edit: Edit { at, expect, on_same, op },
+            new_memory: MemoryId::from_u128(self.next_id()),
+            version: VersionId::from_u128(self.next_id()),
+        }
+    }
+
+    fn op(&self, plan: &OpPlan) -> EditOp {
+        match plan {
+            OpPlan::Put { content, to, attributes } => EditOp::Put {
+                content: match content {
+                    ContentPlan::Keep => None,
+                    ContentPlan::Text(text) => Some(Content::Text(text_of(*text))),
+                    ContentPlan::Sealed(text) => {
+                        Some(Content::Sealed(TEXTS[*text].as_bytes().to_vec()))
+                    }
+                },
+                to: to.map(path),
+                attributes: self.attributes(attributes),
+            },
+            OpPlan::Append { text, to, attributes } => EditOp::Append {
+                text: text_of(*text),
+                separator: " ".into(),
+                to: to.map(path),
+                attributes: self.attributes(attributes),
+            },
+            OpPlan::Replace { old, new, only } => EditOp::Replace {
+                old: text_of(*old),
+                new: text_of(*new),
+                which: if *only { Occurrence::Only } else { Occurrence::First },
+            },
+            OpPlan::Remove => EditOp::Remove,
+        }
+    }
+
+    fn attributes(&self, plan: &AttributesPlan) -> AttributesPatch {
+        let mut patch = AttributesPatch::default();
+        match plan {
+            AttributesPlan::Keep => {}
+            AttributesPlan::Fact => patch.kind = Patch::Set(Some("fact".into())),
+            AttributesPlan::Tagged => patch.tags = Patch::Set(vec!["tag".into(), "x".into()]),
+            AttributesPlan::Untagged => patch.tags = Patch::Set(vec![]),
+            AttributesPlan::Internal => patch.visibility = Patch::Set(Visibility::Internal),
+            AttributesPlan::Shown => patch.visibility = Patch::Set(Visibility::Context),
+            AttributesPlan::EndsIn(secs) => {
+                patch.expires_at = Patch::Set(Some(self.now.plus_secs(*secs)));
+            }
+            AttributesPlan::Endless => patch.expires_at = Patch::Set(None),
+            AttributesPlan::Broken => patch.kind = Patch::Set(Some("two words".into())),
+        }
+        patch
+    }
+}
+
+/// One of the things made so far, counted round and round.
+fn pick<Id: Copy>(made: &[Id], number: usize, unknown: Id) -> Id {
+    if number == UNKNOWN || made.is_empty() { unknown } else { made[number % made.len()] }
+}
+
+/// Revoked grants come in no particular order.
+fn in_order(result: Result<Applied>) -> Result<Applied> {
+    result.map(|mut applied| {
+        if let Receipt::Revoked(ids) = &mut applied.receipt {
+            ids.sort();
+        }
+        applied
+    })
+}
+
+fn path(number: usize) -> MemoryPath {
+    MemoryPath::parse(PATHS[number]).unwrap()
+}
+
+fn text_of(number: usize) -> String {
+    TEXTS[number].to_owned()
+}
+
+fn caller(who: Who) -> Caller {
+    let principal = match who {
+        Who::Owner | Who::OwnersModel => OWNER,
+        Who::Guest => GUESTS[0],
+        Who::OtherGuest => GUESTS[1],
+    };
+    let is_model = who == Who::OwnersModel;
+    Caller {
+        workspace: WORKSPACE,
+        principal,
+        is_admin: false,
+        actor: Actor::Key(KeyId::from_u128(principal.as_u128())),
+        session: None,
+        audience: if is_model { Audience::Model } else { Audience::Host },
+        scope: KeyScope::FULL,
+    }
+}

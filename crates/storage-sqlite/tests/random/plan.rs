@@ -1,0 +1,187 @@
+//! What a random history is made of. Everything is a small number that means something only against
+//! the state at hand (the third memory so far, the second path of nine), so that steps meet often
+//! and a shorter history is still a history.
+
+use proptest::prelude::*;
+
+pub(crate) const PATHS: [&str; 9] =
+    ["/a", "/b", "/a/a", "/a/b", "/b/a", "/a/a/b", "/a.b", "/a0", "/é/c"];
+pub(crate) const TEXTS: [&str; 6] = ["", "x", "x y", "y x y", "Zed", "x\u{0}y"];
+pub(crate) const WORDS: [&str; 6] = ["x", "y", "zed", "a", "b", "tag"];
+
+/// Stands for a memory, version or grant that does not exist.
+pub(crate) const UNKNOWN: usize = usize::MAX;
+
+#[derive(Debug, Clone)]
+pub(crate) enum Step {
+    Commit { store: usize, who: Who, edits: Vec<EditPlan>, key: Option<u8> },
+    Expire { store: usize, memory: usize },
+    Redact { store: usize, version: usize, key: Option<u8> },
+    Erase { store: usize, memory: usize, key: Option<u8> },
+    Share { store: usize, giver: Who, grantee: usize, level: u8, ends_in: Option<i64> },
+    Revoke { store: usize, giver: Who, grant: usize },
+    Describe { store: usize, name: u8, key: Option<u8> },
+    Archive { store: usize, key: Option<u8> },
+    RemoveStore { store: usize, key: Option<u8> },
+    Purge { store: usize, limit: usize },
+    MoveClock { secs: i64 },
+    ForgetKeys { secs_ago: i64 },
+}
+
+/// Who acts: as a host or as a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Who {
+    Owner,
+    OwnersModel,
+    Guest,
+    OtherGuest,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct EditPlan {
+    pub(crate) at: AtPlan,
+    pub(crate) expect: ExpectPlan,
+    pub(crate) records_same: bool,
+    pub(crate) op: OpPlan,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum AtPlan {
+    Memory(usize),
+    Path { partition: Option<u8>, path: usize },
+    FirstFact,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum ExpectPlan {
+    Anything,
+    Absent,
+    Present,
+    DigestOf(usize),
+    Revision(u64),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum OpPlan {
+    Put { content: ContentPlan, to: Option<usize>, attributes: AttributesPlan },
+    Append { text: usize, to: Option<usize>, attributes: AttributesPlan },
+    Replace { old: usize, new: usize, only: bool },
+    Remove,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum ContentPlan {
+    Keep,
+    Text(usize),
+    Sealed(usize),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum AttributesPlan {
+    Keep,
+    Fact,
+    Tagged,
+    Untagged,
+    Internal,
+    Shown,
+    EndsIn(i64),
+    Endless,
+    Broken,
+}
+
+pub(crate) fn step() -> impl Strategy<Value = Step> {
+    let store = || prop_oneof![4 => Just(0usize), 1 => Just(1)];
+    let key = || prop_oneof![5 => Just(None), 1 => (0u8..4).prop_map(Some)];
+    let edits = prop_oneof![
+        5 => prop::collection::vec(edit(), 1..=1),
+        2 => prop::collection::vec(edit(), 2..=4),
+    ];
+    prop_oneof![
+        40 => (store(), who(), edits, key())
+            .prop_map(|(store, who, edits, key)| Step::Commit { store, who, edits, key }),
+        3 => (store(), which()).prop_map(|(store, memory)| Step::Expire { store, memory }),
+        6 => (store(), which(), key())
+            .prop_map(|(store, version, key)| Step::Redact { store, version, key }),
+        2 => (store(), which(), key())
+            .prop_map(|(store, memory, key)| Step::Erase { store, memory, key }),
+        3 => (store(), who(), 0usize..4, 0u8..3, prop::option::of(0i64..30)).prop_map(
+            |(store, giver, grantee, level, ends_in)| {
+                Step::Share { store, giver, grantee, level, ends_in }
+            }
+        ),
+        2 => (store(), who(), which())
+            .prop_map(|(store, giver, grant)| Step::Revoke { store, giver, grant }),
+        1 => (store(), 0u8..3, key())
+            .prop_map(|(store, name, key)| Step::Describe { store, name, key }),
+        1 => (Just(1usize), key()).prop_map(|(store, key)| Step::Archive { store, key }),
+        1 => (Just(1usize), key()).prop_map(|(store, key)| Step::RemoveStore { store, key }),
+        1 => (store(), 0usize..3).prop_map(|(store, limit)| Step::Purge { store, limit }),
+        6 => (-5i64..20).prop_map(|secs| Step::MoveClock { secs }),
+        1 => (0i64..30).prop_map(|secs_ago| Step::ForgetKeys { secs_ago }),
+    ]
+}
+
+/// Which of the things made so far; the largest number is something unknown.
+fn which() -> impl Strategy<Value = usize> {
+    prop_oneof![15 => 0usize..40, 1 => Just(UNKNOWN)]
+}
+
+fn who() -> impl Strategy<Value = Who> {
+    prop_oneof![
+        6 => Just(Who::Owner),
+        2 => Just(Who::OwnersModel),
+        2 => Just(Who::Guest),
+        1 => Just(Who::OtherGuest),
+    ]
+}
+
+fn edit() -> impl Strategy<Value = EditPlan> {
+    let at = prop_oneof![
+        4 => which().prop_map(AtPlan::Memory),
+        8 => (prop_oneof![8 => Just(None), 1 => (1u8..3).prop_map(Some)], 0..PATHS.len())
+            .prop_map(|(partition, path)| AtPlan::Path { partition, path }),
+        1 => Just(AtPlan::FirstFact),
+    ];
+    let expect = prop_oneof![
+        20 => Just(ExpectPlan::Anything),
+        2 => Just(ExpectPlan::Absent),
+        1 => Just(ExpectPlan::Present),
+        1 => (0..TEXTS.len()).prop_map(ExpectPlan::DigestOf),
+        1 => (0u64..4).prop_map(ExpectPlan::Revision),
+    ];
+    (at, expect, prop::bool::weighted(0.1), op())
+        .prop_map(|(at, expect, records_same, op)| EditPlan { at, expect, records_same, op })
+}
+
+fn op() -> impl Strategy<Value = OpPlan> {
+    let text = || 0..TEXTS.len();
+    let to = || prop_oneof![3 => Just(None), 1 => (0..PATHS.len()).prop_map(Some)];
+    let content = prop_oneof![
+        8 => text().prop_map(ContentPlan::Text),
+        1 => Just(ContentPlan::Keep),
+        1 => text().prop_map(ContentPlan::Sealed),
+    ];
+    prop_oneof![
+        12 => (content, to(), attributes())
+            .prop_map(|(content, to, attributes)| OpPlan::Put { content, to, attributes }),
+        4 => (text(), to(), attributes())
+            .prop_map(|(text, to, attributes)| OpPlan::Append { text, to, attributes }),
+        1 => (text(), text(), any::<bool>())
+            .prop_map(|(old, new, only)| OpPlan::Replace { old, new, only }),
+        2 => Just(OpPlan::Remove),
+    ]
+}
+
+fn attributes() -> impl Strategy<Value = AttributesPlan> {
+    prop_oneof![
+        14 => Just(AttributesPlan::Keep),
+        2 => Just(AttributesPlan::Fact),
+        2 => Just(AttributesPlan::Tagged),
+        1 => Just(AttributesPlan::Untagged),
+        2 => Just(AttributesPlan::Internal),
+        1 => Just(AttributesPlan::Shown),
+        3 => (0i64..20).prop_map(AttributesPlan::EndsIn),
+        1 => Just(AttributesPlan::Endless),
+        1 => Just(AttributesPlan::Broken),
+    ]
+}
