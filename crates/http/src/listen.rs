@@ -34,7 +34,8 @@ use tower::Service;
 
 /// Headers of one request; more are answered with 431.
 const HEADERS_MAX: usize = 100;
-/// Bytes of a request's headers; more are answered with 431.
+/// Bytes of a request's headers; more are answered with 431. Hyper looks after each read, so what it
+/// takes can be up to twice this.
 const HEADER_BYTES_MAX: usize = 64 * 1024;
 /// Connections over the cap that are told so at the same time; beyond, they are just closed.
 const CROWD_MAX: usize = 256;
@@ -99,7 +100,7 @@ pub async fn serve(
         router,
         patience: Patience::new(options),
         crowd_patience: Patience::new(&impatient),
-        served: Arc::new(Semaphore::new(options.connections_max)),
+        served: Arc::new(Semaphore::new(options.connections_max.min(Semaphore::MAX_PERMITS))),
         crowd: Arc::new(Semaphore::new(CROWD_MAX)),
     });
     let (stop, stopped) = watch::channel(Stop::No);

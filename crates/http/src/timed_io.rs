@@ -216,3 +216,121 @@ impl<I: AsyncWrite + Unpin> AsyncWrite for TimedIo<I> {
         self.time_writing(cx, shut)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+    use tokio::time::sleep;
+
+    fn secs(secs: u64) -> Duration {
+        Duration::from_secs(secs)
+    }
+
+    fn pair() -> (TimedIo<DuplexStream>, DuplexStream, Phase) {
+        let (ours, theirs) = duplex(64);
+        let phase = Phase::fresh();
+        let patience = Patience::new(&HttpOptions::default());
+        (TimedIo::new(ours, phase.clone(), patience), theirs, phase)
+    }
+
+    /// Reads until the wrapper gives up; how long that took.
+    async fn cut_after(io: &mut TimedIo<DuplexStream>) -> Duration {
+        let started = Instant::now();
+        let error = loop {
+            if let Err(error) = io.read_u8().await {
+                break error;
+            }
+        };
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        started.elapsed()
+    }
+
+    fn assert_about(took: Duration, expected: Duration) {
+        let slack = Duration::from_millis(50);
+        assert!(took >= expected && took < expected + slack, "{took:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_connection_is_cut_like_slow_headers() {
+        let (mut io, _theirs, _) = pair();
+        assert_about(cut_after(&mut io).await, secs(10));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn dripping_headers_are_cut_on_time() {
+        let (mut io, mut theirs, _) = pair();
+        let drip = tokio::spawn(async move {
+            while theirs.write_all(b"x").await.is_ok() {
+                sleep(secs(1)).await;
+            }
+        });
+        assert_about(cut_after(&mut io).await, secs(10));
+        drop(io);
+        drip.await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn between_requests_there_is_more_time_but_headers_stay_quick() {
+        let (mut io, mut theirs, phase) = pair();
+        phase.serve();
+        phase.wait();
+        let late = tokio::spawn(async move {
+            sleep(secs(70)).await;
+            theirs.write_all(b"G").await.unwrap();
+            sleep(secs(100)).await;
+        });
+        assert_about(cut_after(&mut io).await, secs(80));
+        late.abort();
+
+        let (mut io, _theirs, phase) = pair();
+        phase.serve();
+        phase.wait();
+        assert_about(cut_after(&mut io).await, secs(75));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_timed_while_a_request_is_served() {
+        let (mut io, mut theirs, phase) = pair();
+        theirs.write_all(b"GET").await.unwrap();
+        for _ in 0..3 {
+            io.read_u8().await.unwrap();
+        }
+        phase.serve();
+        let read = tokio::time::timeout(secs(3600), io.read_u8()).await;
+        assert!(read.is_err(), "still waiting after an hour");
+        phase.wait();
+        assert_about(cut_after(&mut io).await, secs(75));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_without_pause_never_hit_an_old_deadline() {
+        let (mut io, mut theirs, phase) = pair();
+        for _ in 0..30 {
+            theirs.write_all(b"x").await.unwrap();
+            io.read_u8().await.unwrap();
+            phase.serve();
+            sleep(secs(1)).await;
+            phase.wait();
+        }
+        theirs.write_all(b"x").await.unwrap();
+        assert_about(cut_after(&mut io).await, secs(10));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_does_not_read_is_cut() {
+        let (mut io, mut theirs, phase) = pair();
+        phase.serve();
+        let reader = tokio::spawn(async move {
+            // Takes a little, which is progress, and then nothing more.
+            sleep(secs(8)).await;
+            theirs.read_u8().await.unwrap();
+            sleep(secs(100)).await;
+        });
+        let started = Instant::now();
+        let error = io.write_all(&[0; 1000]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert_about(started.elapsed(), secs(18));
+        reader.abort();
+    }
+}

@@ -20,8 +20,8 @@ use sha2::{Digest, Sha256};
 use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// Each received byte buys a body this much time on top of the idle timeout: 64 KiB a second.
-const NANOS_PER_BYTE: u64 = 1_000_000_000 / (64 * 1024);
+/// Each received byte buys a body this much time on top of the idle timeout: 4 KiB a second.
+const NANOS_PER_BYTE: u64 = 1_000_000_000 / (4 * 1024);
 /// A body over the limit is read and dropped up to here, so that the client hears the answer.
 const DISCARD_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// How long the rest of such a body is waited for at a time.
@@ -73,6 +73,10 @@ pub(super) async fn discard(
     timing: Timing,
     limits: &BodyLimits,
 ) -> Result<()> {
+    if timing == Timing::Uploaded {
+        skip_rest(request.body_mut()).await;
+        return Ok(());
+    }
     if is_left_alone(request, timing) {
         return Ok(());
     }
@@ -159,7 +163,7 @@ fn refuse_announced(headers: &HeaderMap, limits: &BodyLimits) -> Result<()> {
 }
 
 /// Lets a client finish what it is sending, if it does so soon.
-async fn skip_rest(body: &mut Body) {
+pub(crate) async fn skip_rest(body: &mut Body) {
     let mut skipped = 0u64;
     while skipped < DISCARD_BYTES_MAX
         && let Ok(Some(Ok(frame))) = timeout(DISCARD_PAUSE, body.frame()).await

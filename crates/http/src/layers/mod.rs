@@ -7,7 +7,7 @@
 //! refuse in its own words.
 
 pub(crate) mod auth;
-mod body;
+pub(crate) mod body;
 mod rate;
 
 use crate::HttpOptions;

@@ -3,6 +3,7 @@
 use super::Native;
 use crate::error::{Failure, Result};
 use crate::extract::Authed;
+use crate::layers::body::skip_rest;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -107,25 +108,32 @@ pub(crate) async fn import(
     Authed(context): Authed,
     request: Request,
 ) -> Result<Json<Imported>> {
+    let mut body = request.into_body();
+    let imported = read_all(&native, &context, &mut body).await;
+    if imported.is_err() {
+        skip_rest(&mut body).await;
+    }
+    Ok(Json(Imported { kind: "import", items: imported? }))
+}
+
+async fn read_all(native: &Native, context: &Context, body: &mut Body) -> Result<u64> {
     // Asks whether the caller may, before reading what they send.
-    native.engine.import_lines(&context, Vec::new()).await?;
+    native.engine.import_lines(context, Vec::new()).await?;
     let mut importing = Importing {
         engine: &native.engine,
-        context: &context,
+        context,
         line: Vec::new(),
         batch: Vec::new(),
         batch_bytes: 0,
         lines: 0,
         items: 0,
     };
-    let mut body = request.into_body();
-    let idle = native.body_idle_timeout;
-    while let Some(piece) = next_piece(&mut body, idle).await? {
+    while let Some(piece) = next_piece(body, native.body_idle_timeout).await? {
         importing.take(&piece).await?;
     }
     importing.end_line().await?;
     importing.flush().await?;
-    Ok(Json(Imported { kind: "import", items: importing.items }))
+    Ok(importing.items)
 }
 
 async fn next_piece(body: &mut Body, idle: Duration) -> Result<Option<Bytes>> {
