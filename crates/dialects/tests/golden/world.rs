@@ -1,0 +1,160 @@
+//! The server transcripts are played against: the door's router over the in-memory engine, a clock
+//! that moves one second with every request, and dice that always fall the same way.
+//!
+//! It stands in for the layers around the router: it says who asks. `as:` is one of `key` (an
+//! administrator's key, the default), `reader` (the same, reading only), `person` (the
+//! administrator in person), `service`, `stranger` (somebody else's key), `session <id>` (a key
+//! bound to that session), `wrong` (a key that is not ours) and `nobody`.
+
+use crate::transcript::Request;
+use axum::Router;
+use axum::body::Body;
+use http_body_util::BodyExt;
+use loci_engine::seam::Seams;
+use loci_engine::{Context, Engine, FirstStart, IdempotencyKey, Identified, NewKey, NewPrincipal};
+use loci_model::time::Clock;
+use loci_model::{
+    Actor, Audience, Caller, Content, KeyScope, Level, Power, PrincipalKind, RequestId, Timestamp,
+};
+use loci_storage::mem::MemStorage;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use tower::ServiceExt;
+
+const BETA: (&str, &str) = ("anthropic-beta", "agent-memory-2026-07-22");
+/// 2026-01-01T00:00:00Z.
+const START_MICROS: i64 = 1_767_225_600_000_000;
+
+pub(crate) struct World {
+    engine: Engine,
+    router: Router,
+    clock: Arc<StepClock>,
+    start: FirstStart,
+    requests: u128,
+}
+
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: String,
+}
+
+struct StepClock(AtomicI64);
+
+impl Clock for StepClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.0.load(Ordering::Relaxed))
+    }
+}
+
+impl World {
+    pub(crate) async fn new() -> Self {
+        let clock = Arc::new(StepClock(AtomicI64::new(START_MICROS)));
+        let throws = AtomicU64::new(0);
+        let dice = move |buffer: &mut [u8]| {
+            for chunk in buffer.chunks_mut(8) {
+                let throw =
+                    throws.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                chunk.copy_from_slice(&throw.to_le_bytes()[..chunk.len()]);
+            }
+        };
+        let seams = Seams::new(clock.clone(), Arc::new(dice));
+        let engine = Engine::new(Arc::new(MemStorage::new()), seams);
+        let start = engine.bootstrap(None).await.unwrap();
+        let router = loci_dialects::anthropic::router(engine.clone());
+        Self { engine, router, clock, start, requests: 0 }
+    }
+
+    /// Sends one request, a second after the one before.
+    pub(crate) async fn ask(&mut self, request: &Request) -> Answer {
+        self.clock.0.fetch_add(1_000_000, Ordering::Relaxed);
+        self.requests += 1;
+        let id = RequestId::from_u128(self.requests);
+        let header = |name: &str| {
+            let found = request.headers.iter().find(|(key, _)| key == name);
+            found.map(|(_, value)| value.as_str())
+        };
+        let idempotency = header("idempotency-key")
+            .map(|key| IdempotencyKey { key: key.into(), fingerprint: fingerprint(request) });
+        let who = header("as").unwrap_or("key");
+        let identified = self
+            .caller(who)
+            .await
+            .map(|caller| caller.map(|caller| Context { caller, request: id, idempotency }));
+        let mut sent = axum::http::Request::builder()
+            .method(request.method.as_str())
+            .uri(&request.url)
+            .extension(id);
+        if let Some(identified) = identified {
+            sent = sent.extension(Identified(Arc::new(identified)));
+        }
+        if header(BETA.0).is_none() {
+            sent = sent.header(BETA.0, BETA.1);
+        }
+        for (name, value) in request.headers.iter().filter(|(name, _)| name != "as") {
+            sent = sent.header(name, value);
+        }
+        let sent = sent.body(Body::from(request.body.clone())).unwrap();
+        let answer = self.router.clone().oneshot(sent).await.unwrap();
+        let headers = answer.headers().iter();
+        let headers = headers.map(|(key, value)| (key.to_string(), value.to_str().unwrap().into()));
+        Answer {
+            status: answer.status().as_u16(),
+            headers: headers.collect(),
+            body: {
+                let body = answer.into_body().collect().await.unwrap().to_bytes();
+                String::from_utf8(body.to_vec()).unwrap()
+            },
+        }
+    }
+
+    /// Who asks: a caller, a refusal, or nobody at all.
+    async fn caller(&self, who: &str) -> Option<loci_engine::Result<Caller>> {
+        let admin_key = self.start.admin_key.as_ref().unwrap();
+        let key = self.engine.authenticate(admin_key.reveal()).await;
+        let person = self.engine.local_operator(&self.start);
+        let (who, of) = who.split_once(' ').unwrap_or((who, ""));
+        Some(match who {
+            "nobody" => return None,
+            "wrong" => self.engine.authenticate("sk-wrong").await,
+            "key" => key,
+            "person" => Ok(person),
+            "reader" => Ok(Caller {
+                scope: KeyScope { power: Power::UpTo(Level::Read), stores: None },
+                ..key.unwrap()
+            }),
+            "service" => Ok(Caller { actor: Actor::Service(person.principal), ..person }),
+            "stranger" => {
+                let kind = PrincipalKind::Agent;
+                let new = NewPrincipal { kind, name: "stranger".into(), is_admin: false };
+                let stranger = self.engine.declare_principal(self.start.workspace, new).await;
+                let principal = stranger.unwrap().id;
+                Ok(Caller { principal, is_admin: false, actor: Actor::User(principal), ..person })
+            }
+            "session" => self.session_key(person, of).await,
+            other => panic!("nobody is called {other}"),
+        })
+    }
+
+    async fn session_key(&self, owner: Caller, session: &str) -> loci_engine::Result<Caller> {
+        let request = RequestId::from_u128(0);
+        let context = Context { caller: owner, request, idempotency: None };
+        let new = NewKey {
+            name: "of a session".into(),
+            principal: None,
+            power: Power::UpTo(Level::ReadWrite),
+            stores: None,
+            session: Some(session.parse().unwrap()),
+            audience: Audience::Model,
+            expires_at: None,
+        };
+        let (_, secret) = self.engine.create_key(&context, new).await?;
+        self.engine.authenticate(secret.reveal()).await
+    }
+}
+
+/// Stands in for the digest of the whole request.
+fn fingerprint(request: &Request) -> [u8; 32] {
+    let whole = format!("{} {} {}", request.method, request.url, request.body);
+    *Content::Text(whole).digest().as_bytes()
+}
