@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::extract::{Authed, Id};
 use axum::Json;
 use axum::extract::State;
+use loci_engine::Error;
 use loci_model::query::{Direction, StoreQuery};
 use loci_model::{StoreId, limit};
 use serde::Serialize;
@@ -93,9 +94,11 @@ pub(crate) async fn of_all(
     loop {
         let page = native.engine.list_stores(&context, &query).await?;
         for store in page.items {
-            // A store that went away since it was listed counts for nothing.
-            let Ok(stats) = native.engine.stats(&context, store.id).await else {
-                continue;
+            let stats = match native.engine.stats(&context, store.id).await {
+                Ok(stats) => stats,
+                // A store that went away since it was listed counts for nothing.
+                Err(Error::NotFound(_)) => continue,
+                Err(error) => return Err(error.into()),
             };
             sum.stores += 1;
             sum.memories += stats.memories;
