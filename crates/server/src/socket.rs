@@ -31,7 +31,11 @@ pub(crate) fn bind(data: &Path) -> io::Result<(UnixListener, SocketFiles)> {
         let files = SocketFiles { socket: near, elsewhere: None };
         return Ok((listen(&files.socket)?, files));
     }
-    let folder = tempfile::Builder::new().prefix("loci-").tempdir()?.keep();
+    let folder = tempfile::Builder::new()
+        .prefix("loci-")
+        .permissions(fs::Permissions::from_mode(0o700))
+        .tempdir()?
+        .keep();
     let socket = folder.join(SOCKET);
     let listener = listen(&socket)?;
     let note = data.join(ELSEWHERE);

@@ -193,7 +193,7 @@ impl Client {
             match answer {
                 Ok(response) => return Ok(response),
                 Err(Broken::Connection(_))
-                    if repeat == Repeat::Safe && Instant::now() < deadline =>
+                    if repeat == Repeat::Safe && !self.is_here() && Instant::now() < deadline =>
                 {
                     self.lane = None;
                     tokio::time::sleep(reach::POLL).await;
@@ -201,6 +201,11 @@ impl Client {
                 Err(broken) => return Err(broken.into()),
             }
         }
+    }
+
+    /// Whether this process is the one that answers: then there is no other to turn to.
+    fn is_here(&self) -> bool {
+        matches!(self.lane, Some(Lane::Here(_)))
     }
 
     fn request(&self, call: &Call<'_>) -> Result<Request<Body>, Failure> {
