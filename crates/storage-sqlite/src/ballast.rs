@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const NAME: &str = "ballast";
-/// Filling it again at once would take back the room that was just made.
+/// Trying more often would only write and remove the same bytes on a disk that stays full.
 const REFILL_WAIT: Duration = Duration::from_secs(10);
 static CHUNK: [u8; 64 * 1024] = [0; 64 * 1024];
 
@@ -29,27 +29,29 @@ impl Ballast {
         ballast
     }
 
-    /// Gives the room up; tells whether there was any.
-    pub(crate) fn release(&mut self) -> bool {
-        self.tried_at = Instant::now();
-        let had_any = self.is_there && fs::remove_file(&self.path).is_ok();
-        self.is_there = false;
-        had_any
+    /// Gives the room up.
+    pub(crate) fn release(&mut self) {
+        if self.is_there {
+            // When it cannot be removed, the disk has troubles that a ballast does not help with.
+            let _ = fs::remove_file(&self.path);
+            self.is_there = false;
+        }
     }
 
-    /// Makes the file again, some time after it was given up and if there is plenty of room.
+    /// Makes the file again, now and then, if it is missing.
     pub(crate) fn refill(&mut self) {
         if !self.is_there && self.tried_at.elapsed() >= REFILL_WAIT {
-            self.tried_at = Instant::now();
             self.fill();
         }
     }
 
-    fn fill(&mut self) {
-        if self.is_there || self.bytes == 0 || !self.has_room() {
+    /// Makes the file if it is missing and there is room for it.
+    pub(crate) fn fill(&mut self) {
+        if self.is_there || self.bytes == 0 {
             return;
         }
-        self.is_there = self.write().is_ok();
+        self.tried_at = Instant::now();
+        self.is_there = self.has_room() && self.write().is_ok();
         if !self.is_there {
             // Half a ballast only takes room; that it cannot be removed changes nothing.
             let _ = fs::remove_file(&self.path);
@@ -59,7 +61,7 @@ impl Ballast {
     fn has_room(&self) -> bool {
         let dir = self.path.parent().unwrap_or(Path::new("."));
         rustix::fs::statvfs(dir)
-            .is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) / 2 > self.bytes)
+            .is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) > self.bytes)
     }
 
     fn write(&self) -> io::Result<()> {
@@ -79,15 +81,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn given_up_and_not_taken_back_at_once() {
+    fn given_up_and_taken_back() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join(NAME);
         let mut ballast = Ballast::new(dir.path(), 100_000);
         assert_eq!(fs::metadata(&file).unwrap().len(), 100_000);
-        assert!(ballast.release());
+        ballast.release();
         assert!(!file.exists());
         ballast.refill();
-        assert!(!file.exists(), "too soon");
-        assert!(!ballast.release(), "nothing left to give");
+        assert!(!file.exists(), "too soon to try by itself");
+        ballast.fill();
+        assert_eq!(fs::metadata(&file).unwrap().len(), 100_000);
+    }
+
+    #[test]
+    fn none_when_there_is_no_room() {
+        let dir = tempfile::tempdir().unwrap();
+        Ballast::new(dir.path(), u64::MAX);
+        assert!(!dir.path().join(NAME).exists());
     }
 }

@@ -10,7 +10,7 @@ use crate::apply::Core;
 use crate::backup::Gate;
 use crate::ballast::Ballast;
 use crate::fault::{Fault, code_of};
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 use loci_model::{Content, EditOp};
 use loci_storage::log::{ImportItem, LogEntry};
 use loci_storage::{Applied, Idempotency, Mutation, StorageError};
@@ -29,7 +29,14 @@ const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
 const CHECKPOINT_PAGES: i32 = 1000;
 /// Pages of log after which readers are waited for, so that it can start over.
 const LOG_PAGES_MAX: i32 = 12_000;
+/// Folds what no reader needs into the database.
+const FOLD_LOG: &str = "pragma wal_checkpoint(passive)";
+/// Folds everything, waiting for readers, and cuts the file to nothing.
+const EMPTY_LOG: &str = "pragma wal_checkpoint(truncate)";
+/// How long a caller waits for old pages to go.
 const SCRUB_WAIT: Duration = Duration::from_secs(5);
+/// How long until an unfinished scrub is tried again.
+const SCRUB_RETRY: Duration = Duration::from_millis(500);
 
 type Answer = loci_storage::Result<Applied>;
 
@@ -69,6 +76,7 @@ impl Writer {
             stopped: Arc::clone(&stopped),
             log_pages,
             checkpointed_pages: 0,
+            scrub_due: None,
         };
         let thread = std::thread::Builder::new().name("loci-writer".into()).spawn(move || {
             let _abort = AbortOnPanic;
@@ -138,6 +146,8 @@ struct Group {
     log_pages: Arc<AtomicI32>,
     /// Pages in the log at the last checkpoint.
     checkpointed_pages: i32,
+    /// When to try again a scrub that could not be finished in time.
+    scrub_due: Option<Instant>,
 }
 
 /// How much of the log a checkpoint folded into the database.
@@ -160,7 +170,7 @@ struct Failure {
 
 impl Group {
     fn serve(&mut self, jobs: &Receiver<Job>) {
-        while let Ok(first) = jobs.recv() {
+        while let Some(first) = self.next_job(jobs) {
             let mut bytes = size_of_job(&first);
             let mut group = vec![first];
             while group.len() < GROUP_JOBS_MAX
@@ -174,8 +184,25 @@ impl Group {
         }
     }
 
+    /// Waits for a job, and meanwhile for whoever holds up a scrub; `None` at the end.
+    fn next_job(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
+        while let Some(due) = self.scrub_due {
+            // Looked at first, or steady traffic would put the scrub off for ever.
+            if Instant::now() < due {
+                match jobs.recv_deadline(due) {
+                    Ok(job) => return Some(job),
+                    Err(RecvTimeoutError::Disconnected) => return None,
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+            }
+            self.scrub(Instant::now());
+        }
+        jobs.recv().ok()
+    }
+
     /// Commits a group and answers every job of it.
     fn commit(&mut self, mut group: Vec<Job>, may_reclaim: bool) {
+        let mut may_shorten_log = true;
         while !group.is_empty() {
             if let Some(why) = self.stopped.get() {
                 answer_all(group, || StorageError::Stopped(why.clone()));
@@ -190,6 +217,11 @@ impl Group {
             };
             self.roll_back();
             if is_full(&failure.error) {
+                // The database may have room inside while the log beside it has none.
+                if may_shorten_log && self.checkpoint(EMPTY_LOG) == Folded::Whole {
+                    may_shorten_log = false;
+                    continue;
+                }
                 self.reclaim(group, may_reclaim);
                 return;
             }
@@ -260,17 +292,19 @@ impl Group {
             self.ballast.refill();
             return;
         }
-        let is_scrubbed = self.scrub();
+        let is_scrubbed = self.scrub(Instant::now() + SCRUB_WAIT);
+        self.ballast.fill();
         for (job, answer) in scrubs {
             let answer = if is_scrubbed { answer } else { Err(StorageError::ScrubPending) };
             let _ = job.answer.send(answer);
         }
     }
 
-    /// Empties the log, waiting for readers and a running backup; tells whether that worked.
-    fn scrub(&mut self) -> bool {
-        let deadline = Instant::now() + SCRUB_WAIT;
+    /// Empties the log, waiting until `deadline` for readers and a running backup; tells whether
+    /// that worked. If not, it is tried again later: whoever was told to ask again may not do so.
+    fn scrub(&mut self, deadline: Instant) -> bool {
         let gate = Arc::clone(&self.gate);
+        self.scrub_due = None;
         loop {
             let held = match gate.try_lock() {
                 Ok(held) => Some(held),
@@ -278,15 +312,19 @@ impl Group {
                 Err(TryLockError::WouldBlock) => None,
             };
             if held.is_some() {
-                match self.checkpoint("pragma wal_checkpoint(truncate)") {
+                match self.checkpoint(EMPTY_LOG) {
                     Folded::Whole => return true,
                     // The commit still had room in the log, folding it in has none.
-                    Folded::NoRoom => drop(self.ballast.release()),
+                    Folded::NoRoom => self.ballast.release(),
                     Folded::InPart => {}
                 }
             }
             drop(held);
-            if Instant::now() >= deadline || self.stopped.get().is_some() {
+            if self.stopped.get().is_some() {
+                return false;
+            }
+            if Instant::now() >= deadline {
+                self.scrub_due = Some(Instant::now() + SCRUB_RETRY);
                 return false;
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -300,9 +338,9 @@ impl Group {
             self.checkpointed_pages = 0;
         }
         if pages >= LOG_PAGES_MAX {
-            self.checkpoint("pragma wal_checkpoint(truncate)");
+            self.checkpoint(EMPTY_LOG);
         } else if pages - self.checkpointed_pages >= CHECKPOINT_PAGES {
-            self.checkpoint("pragma wal_checkpoint(passive)");
+            self.checkpoint(FOLD_LOG);
         }
     }
 
@@ -333,11 +371,13 @@ impl Group {
         if hopeful.is_empty() {
             return;
         }
-        self.ballast.release();
-        self.checkpoint("pragma wal_checkpoint(truncate)");
         for job in hopeful {
+            self.ballast.release();
             self.commit(vec![job], false);
         }
+        // Taken back at once, or the next write would take it and the next erasure find none.
+        self.checkpoint(EMPTY_LOG);
+        self.ballast.fill();
     }
 
     fn stop(&mut self, error: &rusqlite::Error) {
@@ -347,7 +387,7 @@ impl Group {
 
     fn close(&mut self) {
         if self.stopped.get().is_none() {
-            self.checkpoint("pragma wal_checkpoint(truncate)");
+            self.checkpoint(EMPTY_LOG);
         }
         if self.stopped.get().is_some() {
             // What the log holds is for the restart to judge.

@@ -143,6 +143,7 @@ async fn a_reader_that_holds_old_pages_makes_the_scrub_pending() {
     let refused = erase(&world, memory.id).await;
     assert!(matches!(refused, Err(StorageError::ScrubPending)), "{refused:?}");
     assert!(world.get("/a").await.is_none(), "the erasure itself is durable");
+    assert!(sightings(dir.path()) > 0, "or there was nothing to wait for");
     reader.execute_batch("rollback").unwrap();
     let again = erase(&world, memory.id).await.unwrap();
     assert_eq!(again, Receipt::Erased { memory: memory.id, versions: 0 });
@@ -163,4 +164,22 @@ async fn a_backup_taken_after_an_erasure_does_not_have_it() {
     let at = loci_model::At::Path(None, loci_storage::contract::fixture::path("/b"));
     let found = storage.get(&world.read_pass(), &at, View::Full).await.unwrap();
     assert_eq!(found.unwrap().content.unwrap().text(), Some("stays"));
+}
+
+#[tokio::test]
+async fn a_pending_scrub_is_finished_without_being_asked_again() {
+    let (world, dir) = world().await;
+    let memory = world.put("/a", CANARY).await;
+    let reader = rusqlite::Connection::open(dir.path().join("loci.db")).unwrap();
+    reader.execute_batch("begin; select count(*) from memory").unwrap();
+    let refused = erase(&world, memory.id).await;
+    assert!(matches!(refused, Err(StorageError::ScrubPending)), "{refused:?}");
+    reader.execute_batch("rollback").unwrap();
+    for _ in 0..100 {
+        if sightings(dir.path()) == 0 {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    panic!("still there");
 }
