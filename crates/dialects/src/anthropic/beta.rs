@@ -5,8 +5,10 @@ use super::error::Problem;
 use axum::http::HeaderMap;
 use loci_model::Invalid;
 
-const HEADER: &str = "anthropic-beta";
-const NAMES: [&str; 2] = ["agent-memory-2026-07-22", "managed-agents-2026-04-01"];
+/// The header.
+pub(super) const HEADER: &str = "anthropic-beta";
+/// The newer name and the older one.
+pub(super) const NAMES: [&str; 2] = ["agent-memory-2026-07-22", "managed-agents-2026-04-01"];
 
 /// Refuses a request that names neither feature, or both.
 pub(super) fn require(headers: &HeaderMap) -> Result<(), Problem> {

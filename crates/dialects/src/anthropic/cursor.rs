@@ -269,4 +269,22 @@ mod tests {
         let fixed = samples()[0].show();
         assert_eq!(Cursor::parse(&fixed[..fixed.len() - 4]), None);
     }
+
+    #[test]
+    fn a_damaged_cursor_is_refused_or_is_another_one() {
+        for cursor in samples() {
+            let text = cursor.show();
+            let whole = URL_SAFE_NO_PAD.decode(&text[PREFIX.len()..]).unwrap();
+            for at in 0..whole.len() {
+                for flip in [1, 2, 0x20, 0x80, 0xff] {
+                    let mut bytes = whole.clone();
+                    bytes[at] ^= flip;
+                    let damaged = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(&bytes));
+                    if let Some(found) = Cursor::parse(&damaged) {
+                        assert_eq!(found.show(), damaged, "one text for each cursor");
+                    }
+                }
+            }
+        }
+    }
 }

@@ -1,8 +1,12 @@
 //! The OpenAPI description of this door, gathered from its endpoints.
 
-use super::{error, memories, render, sessions, stores, versions};
+use super::{beta, error, memories, render, sessions, stores, versions};
 use utoipa::OpenApi;
-use utoipa::openapi::path::Operation;
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::{RefOr, Required};
+
+/// The tag of the operations that need no beta header.
+const SESSIONS: &str = "sessions";
 
 #[derive(OpenApi)]
 #[openapi(
@@ -57,15 +61,32 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     let mut document = Document::openapi();
     for item in document.paths.paths.values_mut() {
         // Functions are named within their noun's module; in the document a name must be unique.
-        let methods = [&mut item.get, &mut item.post, &mut item.delete];
-        for operation in methods.into_iter().flatten() {
-            name_with_tag(operation, "");
-        }
-        if let Some(operation) = &mut item.patch {
-            name_with_tag(operation, "_by_patch");
+        let methods = [
+            (&mut item.get, ""),
+            (&mut item.post, ""),
+            (&mut item.delete, ""),
+            (&mut item.patch, "_by_patch"),
+        ];
+        for (operation, ending) in methods {
+            let Some(operation) = operation else { continue };
+            let is_of_sessions = operation.tags.iter().flatten().any(|tag| tag == SESSIONS);
+            if !is_of_sessions {
+                operation.parameters.get_or_insert_default().push(RefOr::T(beta_header()));
+            }
+            name_with_tag(operation, ending);
         }
     }
     document
+}
+
+fn beta_header() -> Parameter {
+    ParameterBuilder::new()
+        .name(beta::HEADER)
+        .parameter_in(ParameterIn::Header)
+        .required(Required::True)
+        .description(Some(format!("names exactly one of {}", beta::NAMES.join(" and "))))
+        .schema(Some(<String as utoipa::PartialSchema>::schema()))
+        .build()
 }
 
 fn name_with_tag(operation: &mut Operation, ending: &str) {
@@ -128,6 +149,17 @@ mod tests {
         ];
         expected.sort();
         assert_eq!(routes(&document), expected);
+    }
+
+    #[test]
+    fn the_beta_header_is_named_where_it_is_needed() {
+        let document = serde_json::to_value(openapi()).expect("a document is JSON");
+        for (path, item) in document["paths"].as_object().expect("a document has paths") {
+            for (method, operation) in item.as_object().expect("a path has methods") {
+                let is_named = operation["parameters"].to_string().contains(beta::HEADER);
+                assert_eq!(is_named, !path.contains("/sessions"), "{method} {path}");
+            }
+        }
     }
 
     #[test]

@@ -107,3 +107,34 @@ pub(super) fn json_with_capacity(body: &impl Serialize, bytes: usize) -> Respons
 pub(super) fn capacity_for(text_bytes: usize) -> usize {
     OBJECT_BYTES + text_bytes + text_bytes / 16
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loci_model::{KeyId, PrincipalId, SessionId};
+
+    #[test]
+    fn each_actor_has_one_id_and_the_server_itself_none() {
+        let check = |actor, expect: &str| {
+            assert_eq!(serde_json::to_string(&ActorBody::of(actor)).unwrap(), expect);
+        };
+        let digits = "010000000000000000000007";
+        check(
+            Actor::Session(SessionId::from_u128(7)),
+            &format!(r#"{{"type":"session_actor","session_id":"sesn_{digits}"}}"#),
+        );
+        check(
+            Actor::Key(KeyId::from_u128(7)),
+            &format!(r#"{{"type":"api_actor","api_key_id":"apikey_{digits}"}}"#),
+        );
+        check(
+            Actor::User(PrincipalId::from_u128(7)),
+            &format!(r#"{{"type":"user_actor","user_id":"user_{digits}"}}"#),
+        );
+        check(
+            Actor::Service(PrincipalId::from_u128(7)),
+            &format!(r#"{{"type":"service_account_actor","service_account_id":"svac_{digits}"}}"#),
+        );
+        check(Actor::System, "null");
+    }
+}
