@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, reason = "this program talks to a person at a terminal")]
 #![allow(clippy::disallowed_methods, reason = "the build environment is this program's input")]
 
+mod bench;
 mod check;
 mod sdk;
 mod server;
@@ -33,6 +34,12 @@ enum Command {
     Check,
     /// Everything `check` does, then the black-box tests and the SDK suites
     Test,
+    /// Measures durable writes, reads and lists against the machine's own ceiling
+    Bench {
+        /// Options of the measurement, after `--`
+        #[arg(last = true)]
+        options: Vec<String>,
+    },
     /// Rules about the source tree that the compiler does not check
     Tidy,
 }
@@ -41,6 +48,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Check => check::run(&root()),
         Command::Test => test::run(&root()),
+        Command::Bench { options } => bench::run(&root(), &options),
         Command::Tidy => tidy::run(&root()),
     };
     match outcome {

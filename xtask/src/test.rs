@@ -22,7 +22,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         step::run(cargo(root).args(["test", "--package", "loci-it", "--no-run"]))
     });
     if built {
-        let binary = debug_binary(root);
+        let binary = binary(root, "debug");
         report.step("black-box tests", || {
             let flags = ["test", "--package", "loci-it", "--no-fail-fast"];
             step::run_tests(cargo(root).args(flags).env("LOCI_BIN", &binary))
@@ -32,9 +32,9 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     report.finish()
 }
 
-/// Where cargo put the dev-profile binary: beside this program, wherever the target folder is.
-fn debug_binary(root: &Path) -> PathBuf {
+/// Where cargo put the binary of a profile: near this program, wherever the target folder is.
+pub(crate) fn binary(root: &Path, profile: &str) -> PathBuf {
     let own = std::env::current_exe().ok();
     let target = own.as_deref().and_then(Path::parent).and_then(Path::parent);
-    target.map_or_else(|| root.join("target"), Path::to_owned).join("debug/loci")
+    target.map_or_else(|| root.join("target"), Path::to_owned).join(profile).join("loci")
 }

@@ -32,12 +32,7 @@ pub struct Memory {
 
 impl Memory {
     fn of(value: &Value) -> Self {
-        let text = |name: &str| {
-            value[name]
-                .as_str()
-                .expect("a memory has this key")
-                .to_owned()
-        };
+        let text = |name: &str| value[name].as_str().expect("a memory has this key").to_owned();
         Self {
             id: text("id"),
             version: text("memory_version_id"),
@@ -58,19 +53,14 @@ impl Api {
     /// Makes a new store.
     #[track_caller]
     pub fn create(mut client: Client, name: &str) -> Self {
-        let store = client
-            .post("/v1/memory_stores", &json!({"name": name}))
-            .ok();
+        let store = client.post("/v1/memory_stores", &json!({"name": name})).ok();
         let store = store["id"].as_str().expect("a store has an id").to_owned();
         Self { client, store }
     }
 
     /// A store that exists, through another client.
     pub fn open(client: Client, store: &str) -> Self {
-        Self {
-            client,
-            store: store.to_owned(),
-        }
+        Self { client, store: store.to_owned() }
     }
 
     /// A path below the store.
@@ -81,12 +71,7 @@ impl Api {
     #[track_caller]
     pub fn put(&mut self, path: &str, content: &str) -> Memory {
         let url = self.path("/memories");
-        Memory::of(
-            &self
-                .client
-                .post(&url, &json!({"path": path, "content": content}))
-                .ok(),
-        )
+        Memory::of(&self.client.post(&url, &json!({"path": path, "content": content})).ok())
     }
 
     #[track_caller]
@@ -105,10 +90,7 @@ impl Api {
     #[track_caller]
     pub fn content(&mut self, id: &str) -> String {
         let memory = self.get(id).ok();
-        memory["content"]
-            .as_str()
-            .expect("the full view has content")
-            .to_owned()
+        memory["content"].as_str().expect("the full view has content").to_owned()
     }
 
     #[track_caller]
@@ -132,10 +114,7 @@ impl Api {
     /// Every memory of the store, in listing order.
     #[track_caller]
     pub fn memories(&mut self) -> Vec<Memory> {
-        self.pages("/memories", "limit=100")
-            .iter()
-            .map(Memory::of)
-            .collect()
+        self.pages("/memories", "limit=100").iter().map(Memory::of).collect()
     }
 
     /// Every version of one memory, newest first.
@@ -158,13 +137,7 @@ impl Api {
         loop {
             let url = self.path(&format!("{what}?{query}{page}"));
             let body = self.client.get(&url).ok();
-            items.extend(
-                body["data"]
-                    .as_array()
-                    .expect("a page has data")
-                    .iter()
-                    .cloned(),
-            );
+            items.extend(body["data"].as_array().expect("a page has data").iter().cloned());
             match body["next_page"].as_str() {
                 Some(next) => page = format!("&page={}", escaped(next)),
                 None => return items,
@@ -197,11 +170,7 @@ impl Api {
 fn escaped(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     let one = |byte| {
-        if plain(byte) {
-            char::from(byte).to_string()
-        } else {
-            format!("%{byte:02X}")
-        }
+        if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
     };
     text.bytes().map(one).collect()
 }

@@ -36,10 +36,7 @@ impl Needles {
     }
 
     fn find(&self, haystack: &[u8]) -> Vec<&str> {
-        let found = self
-            .forms
-            .iter()
-            .filter(|(_, form)| memmem::find(haystack, form).is_some());
+        let found = self.forms.iter().filter(|(_, form)| memmem::find(haystack, form).is_some());
         found.map(|(name, _)| name.as_str()).collect()
     }
 }
@@ -54,11 +51,7 @@ fn base64_core(text: &str, shift: usize) -> Vec<u8> {
 
 /// The forms of the secret found in some bytes, each with `place` named.
 pub fn hits_in(place: &str, haystack: &[u8], needles: &Needles) -> Vec<String> {
-    needles
-        .find(haystack)
-        .into_iter()
-        .map(|form| format!("{place}: {form}"))
-        .collect()
+    needles.find(haystack).into_iter().map(|form| format!("{place}: {form}")).collect()
 }
 
 /// The forms of the secret found in names and bytes of every file below a folder.
@@ -105,10 +98,7 @@ mod tests {
         let wide: Vec<u8> = SECRET.encode_utf16().flat_map(u16::to_le_bytes).collect();
         check(&wide, true);
         for before in ["", "a", "ab", "abc"] {
-            check(
-                STANDARD.encode(format!("{before}{SECRET}zz")).as_bytes(),
-                true,
-            );
+            check(STANDARD.encode(format!("{before}{SECRET}zz")).as_bytes(), true);
         }
     }
 }

@@ -23,10 +23,7 @@ pub struct Reply {
 impl Reply {
     /// The first header of that name; names are compared without case.
     pub fn header(&self, name: &str) -> Option<&str> {
-        let found = self
-            .headers
-            .iter()
-            .find(|(key, _)| key.eq_ignore_ascii_case(name));
+        let found = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 
@@ -45,13 +42,7 @@ impl Reply {
     /// The JSON body of an answer that must be a 200.
     #[track_caller]
     pub fn ok(&self) -> Value {
-        assert_eq!(
-            self.status,
-            200,
-            "expected 200, got {}: {}",
-            self.status,
-            self.text()
-        );
+        assert_eq!(self.status, 200, "expected 200, got {}: {}", self.status, self.text());
         self.json()
     }
 }
@@ -69,12 +60,7 @@ impl Client {
     /// A client that sends this key with each request, if any.
     pub fn new(addr: SocketAddr, key: Option<&str>) -> Self {
         let headers = vec![("anthropic-beta".to_owned(), BETA.to_owned())];
-        Self {
-            addr,
-            key: key.map(str::to_owned),
-            headers,
-            connection: None,
-        }
+        Self { addr, key: key.map(str::to_owned), headers, connection: None }
     }
 
     /// The same client without the beta header, which most routes do not need.
@@ -109,10 +95,7 @@ impl Client {
         if let Some(key) = &self.key {
             head.push_str(&format!("authorization: Bearer {key}\r\n"));
         }
-        let own = self
-            .headers
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()));
+        let own = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         for (name, value) in own.chain(headers.iter().copied()) {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -124,9 +107,7 @@ impl Client {
         let message = [head.as_bytes(), body.unwrap_or_default()].concat();
         let answer = self.exchange(&message, method == "HEAD");
         let closes = answer.as_ref().is_ok_and(|reply| {
-            reply
-                .header("connection")
-                .is_some_and(|value| value.eq_ignore_ascii_case("close"))
+            reply.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"))
         });
         if answer.is_err() || closes {
             self.connection = None;
@@ -200,10 +181,7 @@ fn read_reply(connection: &mut BufReader<TcpStream>, is_head: bool) -> io::Resul
 
 fn read_one(connection: &mut BufReader<TcpStream>, is_head: bool) -> io::Result<Reply> {
     let status_line = read_line(connection)?;
-    let status = status_line
-        .split(' ')
-        .nth(1)
-        .and_then(|text| text.parse().ok());
+    let status = status_line.split(' ').nth(1).and_then(|text| text.parse().ok());
     let status: u16 = status.ok_or_else(|| broken(&format!("status line {status_line:?}")))?;
     let mut headers = Vec::new();
     loop {
@@ -211,28 +189,17 @@ fn read_one(connection: &mut BufReader<TcpStream>, is_head: bool) -> io::Result<
         if line.is_empty() {
             break;
         }
-        let (name, value) = line
-            .split_once(':')
-            .ok_or_else(|| broken("header without a colon"))?;
+        let (name, value) = line.split_once(':').ok_or_else(|| broken("header without a colon"))?;
         headers.push((name.trim().to_owned(), value.trim().to_owned()));
     }
-    let mut reply = Reply {
-        status,
-        headers,
-        body: Vec::new(),
-    };
+    let mut reply = Reply { status, headers, body: Vec::new() };
     if is_head || status < 200 || status == 204 || status == 304 {
         return Ok(reply);
     }
-    if reply
-        .header("transfer-encoding")
-        .is_some_and(|value| value.contains("chunked"))
-    {
+    if reply.header("transfer-encoding").is_some_and(|value| value.contains("chunked")) {
         reply.body = read_chunks(connection)?;
     } else if let Some(length) = reply.header("content-length") {
-        let length = length
-            .parse()
-            .map_err(|_| broken("content-length is not a number"))?;
+        let length = length.parse().map_err(|_| broken("content-length is not a number"))?;
         reply.body = vec![0; length];
         connection.read_exact(&mut reply.body)?;
     } else {
@@ -261,18 +228,12 @@ fn read_line(connection: &mut BufReader<TcpStream>) -> io::Result<String> {
     let mut line = Vec::new();
     connection.read_until(b'\n', &mut line)?;
     if line.last() != Some(&b'\n') {
-        return Err(io::Error::new(
-            io::ErrorKind::UnexpectedEof,
-            "the server closed",
-        ));
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the server closed"));
     }
     let text = String::from_utf8(line).map_err(|_| broken("a header is not UTF-8"))?;
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
 fn broken(what: &str) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidData,
-        format!("malformed answer: {what}"),
-    )
+    io::Error::new(io::ErrorKind::InvalidData, format!("malformed answer: {what}"))
 }

@@ -27,35 +27,21 @@ pub struct Finished {
 impl Loci {
     /// On a data directory, whoever holds it.
     pub fn on_data(data: &Path) -> Self {
-        let data = data
-            .to_str()
-            .expect("temporary folders have plain names")
-            .to_owned();
-        Self {
-            options: vec!["--data".to_owned(), data],
-            env: Vec::new(),
-        }
+        let data = data.to_str().expect("temporary folders have plain names").to_owned();
+        Self { options: vec!["--data".to_owned(), data], env: Vec::new() }
     }
 
     /// On a server, by options.
     pub fn on_url(url: &str, key: &str) -> Self {
         let options = ["--url", url, "--key", key].map(str::to_owned).to_vec();
-        Self {
-            options,
-            env: Vec::new(),
-        }
+        Self { options, env: Vec::new() }
     }
 
     /// On a server, by environment.
     pub fn on_env(url: &str, key: &str) -> Self {
         let env = [("LOCI_URL", url), ("LOCI_KEY", key)];
-        let env = env
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .to_vec();
-        Self {
-            options: Vec::new(),
-            env,
-        }
+        let env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        Self { options: Vec::new(), env }
     }
 
     /// Runs a command with nothing on its standard input.
@@ -71,14 +57,8 @@ impl Loci {
         for name in ["LOCI_ADMIN_KEY", "LOCI_URL", "LOCI_KEY", "LOCI_DATA"] {
             command.env_remove(name);
         }
-        command
-            .args(args)
-            .args(&self.options)
-            .envs(self.env.iter().cloned());
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.args(args).args(&self.options).envs(self.env.iter().cloned());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary can be started");
         let mut stdin = child.stdin.take().expect("stdin is a pipe");
         let input = input.to_vec();
@@ -86,9 +66,7 @@ impl Loci {
             // A command that does not read its input closes the pipe; that is its right.
             let _ = stdin.write_all(&input);
         });
-        let output = child
-            .wait_with_output()
-            .expect("our own child can be waited for");
+        let output = child.wait_with_output().expect("our own child can be waited for");
         feed.join().expect("feeding does not panic");
         Finished {
             code: output.status.code(),
@@ -108,10 +86,7 @@ impl Loci {
     pub fn json(&self, args: &[&str]) -> Value {
         let stdout = self.ok(&[args, &["--json"]].concat());
         serde_json::from_slice(&stdout).unwrap_or_else(|error| {
-            panic!(
-                "{args:?} --json: {error}: {}",
-                String::from_utf8_lossy(&stdout)
-            )
+            panic!("{args:?} --json: {error}: {}", String::from_utf8_lossy(&stdout))
         })
     }
 }
@@ -123,12 +98,7 @@ impl Finished {
     pub fn expect_code(self, code: i32, args: &[&str]) -> Self {
         let out = String::from_utf8_lossy(&self.stdout);
         let (found, err) = (self.code, &self.stderr);
-        assert_eq!(
-            found,
-            Some(code),
-            "loci {}\n-- out\n{out}\n-- err\n{err}",
-            args.join(" ")
-        );
+        assert_eq!(found, Some(code), "loci {}\n-- out\n{out}\n-- err\n{err}", args.join(" "));
         self
     }
 }

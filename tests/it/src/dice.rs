@@ -11,10 +11,7 @@ pub struct Dice {
 impl Dice {
     /// Seeded from `LOCI_SEED` or from the system; says which, for the log of a failed run.
     pub fn new(what: &str) -> Self {
-        let seed = match std::env::var("LOCI_SEED")
-            .ok()
-            .and_then(|text| text.parse().ok())
-        {
+        let seed = match std::env::var("LOCI_SEED").ok().and_then(|text| text.parse().ok()) {
             Some(seed) => seed,
             None => {
                 let mut bytes = [0; 8];
@@ -63,8 +60,6 @@ impl Dice {
     /// Letters of both cases, `length` of them: one word for every tokenizer.
     pub fn letters(&mut self, length: usize) -> String {
         const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-        (0..length)
-            .map(|_| char::from(LETTERS[self.below(LETTERS.len())]))
-            .collect()
+        (0..length).map(|_| char::from(LETTERS[self.below(LETTERS.len())])).collect()
     }
 }

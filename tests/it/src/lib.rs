@@ -4,10 +4,7 @@
 //! Nothing here links the product. What a test knows about the server it learned over a socket,
 //! from the data directory, or from what the process printed.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "the tests' environment says which binary to run"
-)]
+#![allow(clippy::disallowed_methods, reason = "the tests' environment says which binary to run")]
 
 mod api;
 mod bytes;

@@ -28,18 +28,9 @@ pub fn binary() -> PathBuf {
         return PathBuf::from(path);
     }
     let test = std::env::current_exe().expect("a running program has a path");
-    let profile = test
-        .parent()
-        .and_then(Path::parent)
-        .expect("tests run from target/<p>/deps");
-    let target = profile
-        .parent()
-        .expect("a profile folder lies in the target folder");
-    let places = [
-        profile.join("loci"),
-        target.join("debug/loci"),
-        target.join("release/loci"),
-    ];
+    let profile = test.parent().and_then(Path::parent).expect("tests run from target/<p>/deps");
+    let target = profile.parent().expect("a profile folder lies in the target folder");
+    let places = [profile.join("loci"), target.join("debug/loci"), target.join("release/loci")];
     let found = places.into_iter().find(|path| path.is_file());
     found.expect("no loci binary: run `cargo build --package loci` first, or set LOCI_BIN")
 }
@@ -62,14 +53,7 @@ impl Setup {
         let data = folder.path().join("data");
         let admin_key = Some(ADMIN_KEY.to_owned());
         let listen = "127.0.0.1:0".to_owned();
-        Self {
-            folder,
-            data,
-            admin_key,
-            listen,
-            has_config: false,
-            printed: Arc::default(),
-        }
+        Self { folder, data, admin_key, listen, has_config: false, printed: Arc::default() }
     }
 
     /// Another data directory, for example on a small file system.
@@ -123,23 +107,15 @@ impl Setup {
 
     fn command(&self) -> Command {
         let mut command = Command::new(binary());
-        command
-            .args(["serve", "--listen", &self.listen, "--data"])
-            .arg(&self.data);
+        command.args(["serve", "--listen", &self.listen, "--data"]).arg(&self.data);
         if self.has_config {
             command.arg("--config").arg(self.config_path());
         }
-        command
-            .env_remove("LOCI_ADMIN_KEY")
-            .env_remove("LOCI_URL")
-            .env_remove("LOCI_KEY");
+        command.env_remove("LOCI_ADMIN_KEY").env_remove("LOCI_URL").env_remove("LOCI_KEY");
         if let Some(key) = &self.admin_key {
             command.env("LOCI_ADMIN_KEY", key);
         }
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
@@ -166,27 +142,16 @@ impl Setup {
         match receive.recv_timeout(START_TIMEOUT) {
             Ok(line) => {
                 let url = line.strip_prefix(READY).expect("only such lines are sent");
-                let addr = url
-                    .trim()
-                    .parse()
-                    .expect("the line names an address and port");
+                let addr = url.trim().parse().expect("the line names an address and port");
                 let key = self.admin_key.clone();
-                Ok(Server {
-                    child,
-                    addr,
-                    key,
-                    ready_after: began.elapsed(),
-                })
+                Ok(Server { child, addr, key, ready_after: began.elapsed() })
             }
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 Err(child.wait().expect("our own child can be waited for"))
             }
             Err(mpsc::RecvTimeoutError::Timeout) => {
                 let ended = child.kill().and_then(|()| child.wait());
-                panic!(
-                    "no `{READY}…` in {START_TIMEOUT:?} ({ended:?}):\n{}",
-                    self.printed()
-                );
+                panic!("no `{READY}…` in {START_TIMEOUT:?} ({ended:?}):\n{}", self.printed());
             }
         }
     }
@@ -202,10 +167,7 @@ impl Default for Setup {
 /// a thousand connections must not fail on a machine that allows 1,024 files by default.
 fn allow_many_connections() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    let lifted = Rlimit {
-        current: maximum,
-        maximum,
-    };
+    let lifted = Rlimit { current: maximum, maximum };
     setrlimit(Resource::Nofile, lifted).expect("the soft limit may be raised to the hard one");
 }
 
@@ -218,10 +180,7 @@ fn keep(
     thread::spawn(move || {
         let mut stream = BufReader::new(stream);
         let mut line = Vec::new();
-        while stream
-            .read_until(b'\n', &mut line)
-            .is_ok_and(|count| count > 0)
-        {
+        while stream.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
             let text = String::from_utf8_lossy(&line).into_owned();
             printed.lock().expect("no reader panicked").push_str(&text);
             if let Some(send) = ready.as_ref().filter(|_| text.starts_with(READY)) {
@@ -284,11 +243,7 @@ impl Server {
         let began = Instant::now();
         self.signal(Signal::TERM);
         while began.elapsed() < START_TIMEOUT {
-            if let Some(status) = self
-                .child
-                .try_wait()
-                .expect("our own child can be waited for")
-            {
+            if let Some(status) = self.child.try_wait().expect("our own child can be waited for") {
                 return (status, began.elapsed());
             }
             thread::sleep(Duration::from_millis(5));
@@ -300,10 +255,7 @@ impl Server {
     #[track_caller]
     pub fn stop(self) {
         let (status, took) = self.terminate();
-        assert!(
-            status.success(),
-            "the server ended with {status} after {took:?}"
-        );
+        assert!(status.success(), "the server ended with {status} after {took:?}");
     }
 }
 

@@ -26,13 +26,7 @@ impl Target {
         api.put("/other.md", "also kept");
         api.update(&memory, &json!({"content": "kept, second version"}));
         let before = everything(&mut api);
-        Self {
-            setup,
-            server,
-            api,
-            memory,
-            before,
-        }
+        Self { setup, server, api, memory, before }
     }
 
     fn client(&self) -> Client {
@@ -48,16 +42,8 @@ impl Target {
         let reply = answer.unwrap_or_else(|error| panic!("{method} {url} {shown}: {error}"));
         let found = (reply.status, error_type(&reply));
         let said = reply.text();
-        assert_eq!(
-            found,
-            (status, Some(kind.to_owned())),
-            "{method} {url} {shown}\n{said}"
-        );
-        assert!(
-            said.len() < 2000,
-            "an error that repeats its input: {} bytes",
-            said.len()
-        );
+        assert_eq!(found, (status, Some(kind.to_owned())), "{method} {url} {shown}\n{said}");
+        assert!(said.len() < 2000, "an error that repeats its input: {} bytes", said.len());
     }
 
     /// Nothing changed, and the server is well.
@@ -119,13 +105,7 @@ fn malformed_json_is_refused() {
         deep_closed.as_bytes(),
     ];
     for body in bodies {
-        for url in [
-            create.as_str(),
-            &update,
-            &store,
-            "/v1/memory_stores",
-            "/v1/sessions",
-        ] {
+        for url in [create.as_str(), &update, &store, "/v1/memory_stores", "/v1/sessions"] {
             target.refuses("POST", url, body, 400, INVALID);
         }
     }
@@ -151,51 +131,19 @@ fn wrong_types_and_unknown_fields_are_refused() {
         ("POST", &create, json!({"path": 1, "content": "a"})),
         ("POST", &create, json!({"path": ["/a"], "content": "a"})),
         ("POST", &create, json!({"path": "/a", "content": 1})),
-        (
-            "POST",
-            &create,
-            json!({"path": "/a", "content": {"text": "a"}}),
-        ),
-        (
-            "POST",
-            &create,
-            json!({"path": "/a", "content": "a", "owner": "me"}),
-        ),
-        (
-            "POST",
-            &create,
-            json!({"path": "/a", "content": "a", "created_at": "2020-01-01"}),
-        ),
-        (
-            "POST",
-            &create,
-            json!({"path": "/a", "content": "a", "id": "mem_1"}),
-        ),
-        (
-            "POST",
-            &create,
-            json!({"path": "/a", "content": "x".repeat(102_401)}),
-        ),
+        ("POST", &create, json!({"path": "/a", "content": {"text": "a"}})),
+        ("POST", &create, json!({"path": "/a", "content": "a", "owner": "me"})),
+        ("POST", &create, json!({"path": "/a", "content": "a", "created_at": "2020-01-01"})),
+        ("POST", &create, json!({"path": "/a", "content": "a", "id": "mem_1"})),
+        ("POST", &create, json!({"path": "/a", "content": "x".repeat(102_401)})),
         ("POST", &update, json!({})),
         ("POST", &update, json!({"content": null, "path": null})),
         ("POST", &update, json!({"content": 5})),
         ("POST", &update, json!({"content": "a", "created_by": {}})),
-        (
-            "POST",
-            &update,
-            json!({"content": "a", "precondition": {"type": "etag"}}),
-        ),
-        (
-            "POST",
-            &update,
-            json!({"content": "a", "precondition": {"type": "content_sha256"}}),
-        ),
+        ("POST", &update, json!({"content": "a", "precondition": {"type": "etag"}})),
+        ("POST", &update, json!({"content": "a", "precondition": {"type": "content_sha256"}})),
         ("POST", &update, with_precondition(&json!("short"))),
-        (
-            "POST",
-            &update,
-            with_precondition(&json!(sha.to_uppercase())),
-        ),
+        ("POST", &update, with_precondition(&json!(sha.to_uppercase()))),
         ("POST", &update, with_precondition(&json!(7))),
         ("POST", &update, json!({"content": "x".repeat(102_401)})),
         ("PATCH", &update, json!({"content": "a", "unknown": 1})),
@@ -203,53 +151,17 @@ fn wrong_types_and_unknown_fields_are_refused() {
         ("POST", "/v1/memory_stores", json!({"name": ""})),
         ("POST", "/v1/memory_stores", json!({"name": null})),
         ("POST", "/v1/memory_stores", json!({"name": "a\u{7}b"})),
-        (
-            "POST",
-            "/v1/memory_stores",
-            json!({"name": "x".repeat(256)}),
-        ),
-        (
-            "POST",
-            "/v1/memory_stores",
-            json!({"name": "a", "description": "x".repeat(1025)}),
-        ),
-        (
-            "POST",
-            "/v1/memory_stores",
-            json!({"name": "a", "metadata": {"k": 1}}),
-        ),
-        (
-            "POST",
-            "/v1/memory_stores",
-            json!({"name": "a", "metadata": ["k"]}),
-        ),
-        (
-            "POST",
-            "/v1/memory_stores",
-            json!({"name": "a", "metadata": {"": "v"}}),
-        ),
-        (
-            "POST",
-            "/v1/memory_stores",
-            json!({"name": "a", "metadata": {"k": "v".repeat(513)}}),
-        ),
-        (
-            "POST",
-            "/v1/memory_stores",
-            json!({"name": "a", "metadata": pairs(17)}),
-        ),
-        (
-            "POST",
-            "/v1/memory_stores",
-            json!({"name": "a", "owner": "somebody"}),
-        ),
+        ("POST", "/v1/memory_stores", json!({"name": "x".repeat(256)})),
+        ("POST", "/v1/memory_stores", json!({"name": "a", "description": "x".repeat(1025)})),
+        ("POST", "/v1/memory_stores", json!({"name": "a", "metadata": {"k": 1}})),
+        ("POST", "/v1/memory_stores", json!({"name": "a", "metadata": ["k"]})),
+        ("POST", "/v1/memory_stores", json!({"name": "a", "metadata": {"": "v"}})),
+        ("POST", "/v1/memory_stores", json!({"name": "a", "metadata": {"k": "v".repeat(513)}})),
+        ("POST", "/v1/memory_stores", json!({"name": "a", "metadata": pairs(17)})),
+        ("POST", "/v1/memory_stores", json!({"name": "a", "owner": "somebody"})),
         ("POST", &store, json!({"name": ""})),
         ("POST", &store, json!({"metadata": {"k".repeat(65): "v"}})),
-        (
-            "POST",
-            &store,
-            json!({"archived_at": "2020-01-01T00:00:00Z"}),
-        ),
+        ("POST", &store, json!({"archived_at": "2020-01-01T00:00:00Z"})),
     ];
     for (method, url, body) in cases {
         target.refuses(method, url, body.to_string().as_bytes(), 400, INVALID);
@@ -323,13 +235,7 @@ fn bad_paths_are_refused() {
     }
     for path in ["/dir", "/dir/kept.md/below", "/other.md", "/other.md/below"] {
         let body = json!({"path": path, "content": "a"}).to_string();
-        target.refuses(
-            "POST",
-            &create,
-            body.as_bytes(),
-            409,
-            "memory_path_conflict_error",
-        );
+        target.refuses("POST", &create, body.as_bytes(), 409, "memory_path_conflict_error");
     }
     target.ends_unchanged();
 }
@@ -341,16 +247,7 @@ fn bad_queries_cursors_and_ids_are_refused() {
     let versions = target.api.path("/memory_versions");
     let memory = format!("{memories}/{}", target.memory);
     let lists = ["/v1/memory_stores", &memories, &versions];
-    let cursors = [
-        "x",
-        "page_",
-        "page_!!!",
-        "page_AAAA",
-        "page_bm9uc2Vuc2U",
-        "%00",
-        "%ff",
-        "-1",
-    ];
+    let cursors = ["x", "page_", "page_!!!", "page_AAAA", "page_bm9uc2Vuc2U", "%00", "%ff", "-1"];
     for url in lists {
         for cursor in cursors {
             target.refuses("GET", &format!("{url}?page={cursor}"), b"", 400, INVALID);
@@ -375,11 +272,7 @@ fn bad_queries_cursors_and_ids_are_refused() {
     ] {
         target.refuses("GET", &format!("{memories}?{query}"), b"", 400, INVALID);
     }
-    for query in [
-        "operation=moved",
-        "view=none",
-        "created_at%5Bgte%5D=yesterday",
-    ] {
+    for query in ["operation=moved", "view=none", "created_at%5Bgte%5D=yesterday"] {
         target.refuses("GET", &format!("{versions}?{query}"), b"", 400, INVALID);
     }
     target.refuses("GET", &format!("{memory}?view=none"), b"", 400, INVALID);
@@ -388,23 +281,11 @@ fn bad_queries_cursors_and_ids_are_refused() {
         target.refuses("DELETE", &url, b"", 400, INVALID);
     }
     let wrong = format!("{memory}?expected_content_sha256={}", "0".repeat(64));
-    target.refuses(
-        "DELETE",
-        &wrong,
-        b"",
-        409,
-        "memory_precondition_failed_error",
-    );
+    target.refuses("DELETE", &wrong, b"", 409, "memory_precondition_failed_error");
 
-    for id in [
-        "x",
-        "mem_",
-        "mem_011111111111111111111111",
-        "%00",
-        "%2e%2e",
-        "a%2fb",
-        "%F0%9F%A6%80",
-    ] {
+    for id in
+        ["x", "mem_", "mem_011111111111111111111111", "%00", "%2e%2e", "a%2fb", "%F0%9F%A6%80"]
+    {
         let missing = "not_found_error";
         target.refuses("GET", &format!("/v1/memory_stores/{id}"), b"", 404, missing);
         target.refuses("GET", &format!("{memories}/{id}"), b"", 404, missing);
@@ -421,28 +302,13 @@ fn bad_queries_cursors_and_ids_are_refused() {
 fn bad_methods_and_beta_headers_are_refused() {
     let target = Target::new();
     let memories = target.api.path("/memories");
-    for (method, url) in [
-        ("PUT", "/v1/memory_stores"),
-        ("PATCH", &memories),
-        ("TRACE", &memories),
-    ]
-    .into_iter()
-    .chain([
-        ("BREW", "/healthz"),
-        ("DELETE", "/healthz"),
-        ("OPTIONS", &memories),
-    ]) {
+    for (method, url) in [("PUT", "/v1/memory_stores"), ("PATCH", &memories), ("TRACE", &memories)]
+        .into_iter()
+        .chain([("BREW", "/healthz"), ("DELETE", "/healthz"), ("OPTIONS", &memories)])
+    {
         let reply = target.client().send(method, url, None, &[]).unwrap();
-        assert!(
-            [404, 405].contains(&reply.status),
-            "{method} {url}: {}",
-            reply.status
-        );
-        assert!(
-            error_type(&reply).is_some(),
-            "{method} {url}: {}",
-            reply.text()
-        );
+        assert!([404, 405].contains(&reply.status), "{method} {url}: {}", reply.status);
+        assert!(error_type(&reply).is_some(), "{method} {url}: {}", reply.text());
     }
     let (new, old) = ("agent-memory-2026-07-22", "managed-agents-2026-04-01");
     let both = format!("{new},{old}");
@@ -455,10 +321,8 @@ fn bad_methods_and_beta_headers_are_refused() {
         (Some(old), 200),
         (Some("files-api-2025-04-14, managed-agents-2026-04-01"), 200),
     ] {
-        let headers: Vec<(&str, &str)> = value
-            .map(|value| ("anthropic-beta", value))
-            .into_iter()
-            .collect();
+        let headers: Vec<(&str, &str)> =
+            value.map(|value| ("anthropic-beta", value)).into_iter().collect();
         let reply = plain.call_with("GET", &memories, None, &headers);
         assert_eq!(reply.status, status, "{value:?}: {}", reply.text());
         if status == 400 {
@@ -479,10 +343,7 @@ fn oversize_requests_are_cut_off() {
     // A body announced as 10 GiB is refused without waiting for it.
     let huge = format!("{head}content-length: 10737418240\r\n\r\n{{");
     let reply = target.client().exchange(huge.as_bytes(), false).unwrap();
-    assert_eq!(
-        (reply.status, error_type(&reply)),
-        (413, Some("request_too_large".into()))
-    );
+    assert_eq!((reply.status, error_type(&reply)), (413, Some("request_too_large".into())));
 
     // A body over the limit that really comes.
     let real = json!({"path": "/big", "content": "x".repeat(3 << 20)}).to_string();
@@ -491,16 +352,7 @@ fn oversize_requests_are_cut_off() {
     // Chunks without end: the server stops reading soon after its limit.
     let chunk = format!("10000\r\n{}\r\n", "x".repeat(0x10000)).repeat(8);
     let chunked = format!("{head}transfer-encoding: chunked\r\n\r\n");
-    let endless = [
-        chunked.as_str(),
-        &chunk,
-        &chunk,
-        &chunk,
-        &chunk,
-        &chunk,
-        &chunk,
-    ]
-    .concat();
+    let endless = [chunked.as_str(), &chunk, &chunk, &chunk, &chunk, &chunk, &chunk].concat();
     match target.client().exchange(endless.as_bytes(), false) {
         Ok(reply) => assert_eq!(reply.status, 413, "{}", reply.text()),
         // The close may overtake the answer while we are still writing.
@@ -508,14 +360,9 @@ fn oversize_requests_are_cut_off() {
     }
 
     // Refused below the routes, where no envelope is promised: headers without measure, nonsense.
-    let many: String = (0..5000)
-        .map(|number| format!("x-{number}: y\r\n"))
-        .collect();
+    let many: String = (0..5000).map(|number| format!("x-{number}: y\r\n")).collect();
     let wide = format!("x-wide: {}\r\n", "y".repeat(2 << 20));
-    let long_url = format!(
-        "GET /{} HTTP/1.1\r\nhost: loci\r\n\r\n",
-        "x".repeat(1 << 20)
-    );
+    let long_url = format!("GET /{} HTTP/1.1\r\nhost: loci\r\n\r\n", "x".repeat(1 << 20));
     let raw = [
         format!("{head}{many}\r\n"),
         format!("{head}{wide}\r\n"),
@@ -530,11 +377,7 @@ fn oversize_requests_are_cut_off() {
     for message in raw {
         let shown = message[..message.len().min(60)].to_owned();
         match target.client().exchange(message.as_bytes(), false) {
-            Ok(reply) => assert!(
-                (400..500).contains(&reply.status),
-                "{shown}: {}",
-                reply.status
-            ),
+            Ok(reply) => assert!((400..500).contains(&reply.status), "{shown}: {}", reply.status),
             Err(error) => assert_ne!(error.kind(), std::io::ErrorKind::WouldBlock, "{shown}"),
         }
     }

@@ -20,9 +20,7 @@ fn versions_in(text: &[u8]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for (at, _) in text.match_indices("memver_") {
         let rest = &text[at..];
-        let end = rest
-            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-            .unwrap_or(rest.len());
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
         let id = rest[..end].to_owned();
         if !found.contains(&id) {
             found.push(id);
@@ -40,10 +38,7 @@ fn tour(loci: &Loci, scratch: &Path) {
     loci.ok(&["store", "create", "notes"]);
     assert!(text(&loci.ok(&["store", "list"])).contains("notes"));
     let store = loci.json(&["store", "show", "notes"]);
-    let id = store["id"]
-        .as_str()
-        .expect("a store as JSON has an id")
-        .to_owned();
+    let id = store["id"].as_str().expect("a store as JSON has an id").to_owned();
     assert!(id.starts_with("memstore_"), "{store}");
 
     // From an option, from a file, from standard input; by name and by id.
@@ -52,65 +47,26 @@ fn tour(loci: &Loci, scratch: &Path) {
     fs::write(&file, "from a file, no newline at the end").unwrap();
     loci.ok(&["put", &id, "/dir/b.md", "--file", file.to_str().unwrap()]);
     let args = ["put", "notes", "/dir/c.md"];
-    let _ = loci
-        .run_with_input(&args, "from stdin: é\n".as_bytes())
-        .expect_code(OK, &args);
-    assert_eq!(
-        loci.ok(&["get", "notes", "/a.md"]),
-        b"first\n",
-        "content and nothing else"
-    );
+    let _ = loci.run_with_input(&args, "from stdin: é\n".as_bytes()).expect_code(OK, &args);
+    assert_eq!(loci.ok(&["get", "notes", "/a.md"]), b"first\n", "content and nothing else");
     let from_file = loci.ok(&["get", &id, "/dir/b.md"]);
     assert_eq!(text(&from_file), "from a file, no newline at the end");
-    assert_eq!(
-        text(&loci.ok(&["get", "notes", "/dir/c.md"])),
-        "from stdin: é\n"
-    );
+    assert_eq!(text(&loci.ok(&["get", "notes", "/dir/c.md"])), "from stdin: é\n");
 
     let all = text(&loci.ok(&["list", "notes"]));
-    assert!(
-        ["/a.md", "/dir/b.md", "/dir/c.md"]
-            .iter()
-            .all(|path| all.contains(path)),
-        "{all}"
-    );
+    assert!(["/a.md", "/dir/b.md", "/dir/c.md"].iter().all(|path| all.contains(path)), "{all}");
     let below = text(&loci.ok(&["list", "notes", "/dir/"]));
-    assert!(
-        below.contains("/dir/b.md") && !below.contains("/a.md"),
-        "{below}"
-    );
+    assert!(below.contains("/dir/b.md") && !below.contains("/a.md"), "{below}");
     let listed = loci.json(&["list", "notes"]).to_string();
-    assert!(
-        listed.contains(&sha256("first\n")),
-        "the JSON list has digests: {listed}"
-    );
+    assert!(listed.contains(&sha256("first\n")), "the JSON list has digests: {listed}");
 
-    loci.ok(&[
-        "put",
-        "notes",
-        "/a.md",
-        "--text",
-        "second",
-        "--if-digest",
-        &sha256("first\n"),
-    ]);
-    let stale = [
-        "put",
-        "notes",
-        "/a.md",
-        "--text",
-        "third",
-        "--if-digest",
-        &sha256("first\n"),
-    ];
+    loci.ok(&["put", "notes", "/a.md", "--text", "second", "--if-digest", &sha256("first\n")]);
+    let stale = ["put", "notes", "/a.md", "--text", "third", "--if-digest", &sha256("first\n")];
     let _ = loci.run(&stale).expect_code(CONFLICT, &stale);
-    assert_eq!(
-        loci.ok(&["get", "notes", "/a.md"]),
-        b"second",
-        "a refused put changes nothing"
-    );
+    assert_eq!(loci.ok(&["get", "notes", "/a.md"]), b"second", "a refused put changes nothing");
 
     history(loci);
+    keys(loci);
     exit_codes(loci);
     loci.ok(&["check"]);
     loci.ok(&["doctor"]);
@@ -123,14 +79,8 @@ fn history(loci: &Loci) {
     let as_json = loci.json(&["history", "notes", "/a.md"]).to_string();
     assert_eq!(versions_in(as_json.as_bytes()).len(), 2, "{as_json}");
     let content = |id: &String| loci.ok(&["get", "notes", "/a.md", "--version", id]);
-    let old = versions
-        .iter()
-        .find(|id| content(id) == b"first\n")
-        .expect("the first is kept");
-    let new = versions
-        .iter()
-        .find(|id| content(id) == b"second")
-        .expect("the second is kept");
+    let old = versions.iter().find(|id| content(id) == b"first\n").expect("the first is kept");
+    let new = versions.iter().find(|id| content(id) == b"second").expect("the second is kept");
 
     loci.ok(&["restore", "notes", "/a.md", old]);
     assert_eq!(loci.ok(&["get", "notes", "/a.md"]), b"first\n");
@@ -145,52 +95,43 @@ fn history(loci: &Loci) {
     let head = after.iter().find(|id| !versions.contains(id)).unwrap();
     let args = ["redact", head, "--store", "notes"];
     let refused = loci.run(&args).expect_code(FAILURE, &args);
-    assert!(
-        !refused.stderr.is_empty(),
-        "says why the live head cannot be redacted"
-    );
+    assert!(!refused.stderr.is_empty(), "says why the live head cannot be redacted");
     assert_eq!(loci.ok(&["get", "notes", "/a.md"]), b"first\n");
+}
+
+fn keys(loci: &Loci) {
+    let made = loci.json(&["key", "create", "--name", "robot", "--level", "read"]).to_string();
+    let word = |start: &str| {
+        let from = made.find(start).unwrap_or_else(|| panic!("no {start}… in {made}"));
+        made[from..].split('"').next().unwrap().to_owned()
+    };
+    let (id, secret) = (word("apikey_"), word("loci_"));
+    let listed = text(&loci.ok(&["key", "list"]));
+    assert!(listed.contains(&id) && listed.contains("robot"), "{listed}");
+    assert!(!listed.contains(&secret), "a listed key shows its secret");
+    loci.ok(&["key", "revoke", &id]);
+    let args = ["key", "revoke", "apikey_011111111111111111111111"];
+    let _ = loci.run(&args).expect_code(NOT_FOUND, &args);
 }
 
 fn exit_codes(loci: &Loci) {
     let cases: [(&[&str], i32); 11] = [
         (&["get", "notes", "/missing"], NOT_FOUND),
         (&["get", "no-such-store", "/a.md"], NOT_FOUND),
-        (
-            &["get", "memstore_011111111111111111111111", "/a.md"],
-            NOT_FOUND,
-        ),
+        (&["get", "memstore_011111111111111111111111", "/a.md"], NOT_FOUND),
         (&["history", "notes", "/missing"], NOT_FOUND),
-        (
-            &[
-                "redact",
-                "memver_011111111111111111111111",
-                "--store",
-                "notes",
-            ],
-            NOT_FOUND,
-        ),
+        (&["redact", "memver_011111111111111111111111", "--store", "notes"], NOT_FOUND),
         (&["put", "notes", "no-slash", "--text", "x"], FAILURE),
         (&["put", "notes", "/a.md/below", "--text", "x"], CONFLICT),
         (&["put", "notes"], USAGE),
         (&["put", "notes", "/x", "--no-such-option"], USAGE),
         (&["no-such-command"], USAGE),
-        (
-            &["get", "notes", "/a.md", "--version", "nonsense"],
-            NOT_FOUND,
-        ),
+        (&["get", "notes", "/a.md", "--version", "nonsense"], NOT_FOUND),
     ];
     for (args, code) in cases {
         let ended = loci.run(args).expect_code(code, args);
-        assert!(
-            !ended.stderr.trim().is_empty(),
-            "{args:?} fails without a word"
-        );
-        assert!(
-            ended.stdout.is_empty(),
-            "{args:?} prints to stdout: {}",
-            text(&ended.stdout)
-        );
+        assert!(!ended.stderr.trim().is_empty(), "{args:?} fails without a word");
+        assert!(ended.stdout.is_empty(), "{args:?} prints to stdout: {}", text(&ended.stdout));
         assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
     }
 }
@@ -209,10 +150,7 @@ fn backup(loci: &Loci, scratch: &Path) {
     let there = scratch.join("there.jsonl");
     loci.ok(&["export", here.to_str().unwrap()]);
     copy.ok(&["export", there.to_str().unwrap()]);
-    assert!(
-        fs::read(here).unwrap() == fs::read(there).unwrap(),
-        "the backup differs"
-    );
+    assert!(fs::read(here).unwrap() == fs::read(there).unwrap(), "the backup differs");
 }
 
 #[test]
@@ -245,16 +183,10 @@ fn on_a_server_by_url() {
     let args = ["store", "list"];
     let wrong = Loci::on_url(&server.url(), "loci_wrong");
     let denied = wrong.run(&args).expect_code(DENIED, &args);
-    assert!(
-        !denied.stderr.contains("loci_wrong"),
-        "the key is repeated: {}",
-        denied.stderr
-    );
+    assert!(!denied.stderr.contains("loci_wrong"), "the key is repeated: {}", denied.stderr);
     let url = server.url();
     server.stop();
-    let _ = Loci::on_url(&url, ADMIN_KEY)
-        .run(&args)
-        .expect_code(FAILURE, &args);
+    let _ = Loci::on_url(&url, ADMIN_KEY).run(&args).expect_code(FAILURE, &args);
 }
 
 #[test]
@@ -264,9 +196,7 @@ fn a_limited_key_is_denied_what_it_was_not_given() {
     let admin = Loci::on_url(&server.url(), ADMIN_KEY);
     admin.ok(&["store", "create", "notes"]);
     admin.ok(&["put", "notes", "/a", "--text", "x"]);
-    let made = admin
-        .json(&["key", "create", "--name", "r", "--level", "read"])
-        .to_string();
+    let made = admin.json(&["key", "create", "--name", "r", "--level", "read"]).to_string();
     let start = made.find("loci_").expect("the new key is shown");
     let end = made[start..].find('"').unwrap() + start;
     let reader = Loci::on_url(&server.url(), &made[start..end]);
@@ -280,10 +210,7 @@ fn a_limited_key_is_denied_what_it_was_not_given() {
         let _ = reader.run(args).expect_code(DENIED, args);
     }
     let listed = text(&admin.ok(&["key", "list"]));
-    assert!(
-        !listed.contains(&made[start..end]),
-        "a listed key shows its secret"
-    );
+    assert!(!listed.contains(&made[start..end]), "a listed key shows its secret");
     assert_eq!(admin.ok(&["get", "notes", "/a"]), b"x");
     server.stop();
 }
@@ -294,21 +221,14 @@ fn export_import_export_is_byte_equal() {
     let server = setup.start();
     let mut api = Api::create(server.client(), "full of history");
     for number in 0..30 {
-        let memory = api.put(
-            &format!("/m/{number}"),
-            &format!("content {number} é\n\u{0}"),
-        );
+        let memory = api.put(&format!("/m/{number}"), &format!("content {number} é\n\u{0}"));
         if number % 2 == 0 {
-            api.update(
-                &memory.id,
-                &serde_json::json!({"content": format!("again {number}")}),
-            );
+            api.update(&memory.id, &serde_json::json!({"content": format!("again {number}")}));
         }
         if number % 3 == 0 {
             api.delete(&memory.id);
             let versions = api.versions(&memory.id);
-            api.redact(versions.last().unwrap()["id"].as_str().unwrap())
-                .ok();
+            api.redact(versions.last().unwrap()["id"].as_str().unwrap()).ok();
         }
         if number % 7 == 1 && number % 3 != 0 {
             let url = api.path(&format!("/memories/{}/attributes", memory.id));
@@ -355,9 +275,7 @@ fn export_import_export_is_byte_equal() {
     let mut copied = Api::open(server.client(), &api.store);
     assert_eq!(copied.memories().len(), 20);
     let args = ["import", "-"];
-    let nonsense = by_url
-        .run_with_input(&args, b"this is no export\n")
-        .expect_code(FAILURE, &args);
+    let nonsense = by_url.run_with_input(&args, b"this is no export\n").expect_code(FAILURE, &args);
     assert!(!nonsense.stderr.trim().is_empty());
     server.stop();
 }

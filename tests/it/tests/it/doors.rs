@@ -46,20 +46,10 @@ fn every_listed_route_needs_a_key() {
             let mut client = server.client_as(key);
             let reply = client.call(&method_name, &url, body.as_ref());
             if OPEN.contains(&path.as_str()) {
-                assert_eq!(
-                    reply.status,
-                    200,
-                    "{method} {path} is open: {}",
-                    reply.text()
-                );
+                assert_eq!(reply.status, 200, "{method} {path} is open: {}", reply.text());
                 continue;
             }
-            assert_eq!(
-                reply.status,
-                401,
-                "{method} {path} with {key:?}: {}",
-                reply.text()
-            );
+            assert_eq!(reply.status, 401, "{method} {path} with {key:?}: {}", reply.text());
             assert_eq!(error_type(&reply).as_deref(), Some("authentication_error"));
             closed += 1;
         }
@@ -78,17 +68,9 @@ fn with_the_key_every_listed_route_knows_itself() {
         let url = filled(&path);
         let mut client = server.client_as(Some(ADMIN_KEY));
         let reply = client.call(&method.to_uppercase(), &url, body.as_ref());
-        assert!(
-            reply.status < 500,
-            "{method} {path}: {} {}",
-            reply.status,
-            reply.text()
-        );
+        assert!(reply.status < 500, "{method} {path}: {} {}", reply.status, reply.text());
         assert_ne!(reply.status, 401, "{method} {path}: {}", reply.text());
-        assert_ne!(
-            reply.status, 405,
-            "{method} {path} is listed but not served"
-        );
+        assert_ne!(reply.status, 405, "{method} {path} is listed but not served");
     }
     server.stop();
 }
@@ -99,10 +81,9 @@ fn both_key_headers_open_and_a_key_in_the_url_does_not() {
     let server = setup.start();
     let mut stranger = server.client_as(None);
     let with = |name: &'static str, value: &str| (name, value.to_owned());
-    for (name, value) in [
-        with("x-api-key", ADMIN_KEY),
-        with("authorization", &format!("Bearer {ADMIN_KEY}")),
-    ] {
+    for (name, value) in
+        [with("x-api-key", ADMIN_KEY), with("authorization", &format!("Bearer {ADMIN_KEY}"))]
+    {
         let reply = stranger.call_with("GET", "/v1/memory_stores", None, &[(name, &value)]);
         assert_eq!(reply.status, 200, "{name}: {}", reply.text());
     }
@@ -110,28 +91,18 @@ fn both_key_headers_open_and_a_key_in_the_url_does_not() {
         let reply = stranger.get(&format!("/v1/memory_stores{url}{ADMIN_KEY}"));
         assert_eq!(reply.status, 401, "{url}: {}", reply.text());
     }
-    for basic in [
-        format!("Basic {ADMIN_KEY}"),
-        ADMIN_KEY.to_owned(),
-        "Bearer".to_owned(),
-    ] {
+    for basic in [format!("Basic {ADMIN_KEY}"), ADMIN_KEY.to_owned(), "Bearer".to_owned()] {
         let headers = [("authorization", basic.as_str())];
         let reply = stranger.call_with("GET", "/v1/memory_stores", None, &headers);
         assert_eq!(reply.status, 401, "{}", reply.text());
     }
-    assert!(
-        !setup.printed().contains(ADMIN_KEY),
-        "the key from the URL is in the log"
-    );
+    assert!(!setup.printed().contains(ADMIN_KEY), "the key from the URL is in the log");
     server.stop();
 }
 
 fn routes(document: &Value) -> Vec<(String, String)> {
     let mut routes = Vec::new();
-    for (path, item) in document["paths"]
-        .as_object()
-        .expect("the document has paths")
-    {
+    for (path, item) in document["paths"].as_object().expect("the document has paths") {
         for method in METHODS.iter().filter(|method| item.get(**method).is_some()) {
             routes.push(((*method).to_owned(), path.clone()));
         }

@@ -11,9 +11,7 @@ const SHOWN: &str = "admin key (shown once): ";
 
 /// The secret in an answer: the one string that starts like a key.
 fn secret_in(answer: &Value) -> String {
-    let found = strings(answer)
-        .into_iter()
-        .find(|text| text.starts_with("loci_"));
+    let found = strings(answer).into_iter().find(|text| text.starts_with("loci_"));
     found.unwrap_or_else(|| panic!("no key in {answer}"))
 }
 
@@ -29,13 +27,8 @@ fn strings(value: &Value) -> Vec<String> {
 fn create_key(setup: &Setup, args: &[&str]) -> (String, String) {
     let loci = Loci::on_data(setup.data());
     let answer = loci.json(&[&["key", "create", "--name", "test"], args].concat());
-    let id = strings(&answer)
-        .into_iter()
-        .find(|text| text.starts_with("apikey_"));
-    (
-        id.unwrap_or_else(|| panic!("no key id in {answer}")),
-        secret_in(&answer),
-    )
+    let id = strings(&answer).into_iter().find(|text| text.starts_with("apikey_"));
+    (id.unwrap_or_else(|| panic!("no key id in {answer}")), secret_in(&answer))
 }
 
 fn status_as(server: &Server, key: &str) -> u16 {
@@ -47,18 +40,9 @@ fn the_first_start_shows_an_admin_key_once_and_stores_only_its_hash() {
     let setup = Setup::new().admin_key(None);
     let server = setup.start();
     let printed = setup.printed();
-    let shown: Vec<&str> = printed
-        .lines()
-        .filter_map(|line| line.strip_prefix(SHOWN))
-        .collect();
-    let [key] = shown[..] else {
-        panic!("shown {} times:\n{printed}", shown.len())
-    };
-    assert!(
-        key.starts_with("loci_") && key.len() >= 48,
-        "256 bits and a prefix: {}",
-        key.len()
-    );
+    let shown: Vec<&str> = printed.lines().filter_map(|line| line.strip_prefix(SHOWN)).collect();
+    let [key] = shown[..] else { panic!("shown {} times:\n{printed}", shown.len()) };
+    assert!(key.starts_with("loci_") && key.len() >= 48, "256 bits and a prefix: {}", key.len());
     assert_eq!(status_as(&server, key), 200);
 
     let mut api = Api::create(server.client_as(Some(key)), "mine");
@@ -73,14 +57,8 @@ fn the_first_start_shows_an_admin_key_once_and_stores_only_its_hash() {
     assert_eq!(status_as(&server, key), 200, "the key outlives a restart");
     server.stop();
     let later = setup.printed()[before..].to_owned();
-    assert!(
-        hits_in("log", later.as_bytes(), &needles).is_empty(),
-        "shown again: {later}"
-    );
-    assert!(
-        !later.contains(SHOWN),
-        "a second start shows no key: {later}"
-    );
+    assert!(hits_in("log", later.as_bytes(), &needles).is_empty(), "shown again: {later}");
+    assert!(!later.contains(SHOWN), "a second start shows no key: {later}");
 }
 
 #[test]
@@ -91,32 +69,17 @@ fn the_admin_key_can_be_set_and_is_never_written_down() {
     let mut api = Api::create(server.client(), "mine");
     let memory = api.put("/a", "first");
     api.update(&memory.id, &json!({"content": "second"}));
-    for wrong in [
-        "",
-        "x",
-        &ADMIN_KEY[1..],
-        &format!("{ADMIN_KEY}x"),
-        &ADMIN_KEY.to_uppercase(),
-    ] {
+    for wrong in ["", "x", &ADMIN_KEY[1..], &format!("{ADMIN_KEY}x"), &ADMIN_KEY.to_uppercase()] {
         let reply = server.client_as(Some(wrong)).get("/v1/memory_stores");
         assert_eq!(reply.status, 401, "{wrong:?}: {}", reply.text());
         assert_eq!(error_type(&reply).as_deref(), Some("authentication_error"));
     }
     server.stop();
     let needles = Needles::of(ADMIN_KEY);
-    assert!(
-        hits_in_dir(setup.data(), &needles).is_empty(),
-        "the key is on disk"
-    );
+    assert!(hits_in_dir(setup.data(), &needles).is_empty(), "the key is on disk");
     let printed = setup.printed();
-    assert!(
-        hits_in("log", printed.as_bytes(), &needles).is_empty(),
-        "the key is in the log"
-    );
-    assert!(
-        !printed.contains(SHOWN),
-        "a key that was given is not shown"
-    );
+    assert!(hits_in("log", printed.as_bytes(), &needles).is_empty(), "the key is in the log");
+    assert!(!printed.contains(SHOWN), "a key that was given is not shown");
 }
 
 #[test]
@@ -131,63 +94,38 @@ fn made_keys_are_limited_expire_and_are_revoked_at_once() {
     let mut as_reader = Api::open(server.client_as(Some(&reader)), &api.store);
     assert_eq!(as_reader.content(&memory.id), "text");
     let url = as_reader.path("/memories");
-    let refused = as_reader
-        .client
-        .post(&url, &json!({"path": "/b", "content": "b"}));
+    let refused = as_reader.client.post(&url, &json!({"path": "/b", "content": "b"}));
     assert_eq!(refused.status, 403, "{}", refused.text());
     assert_eq!(error_type(&refused).as_deref(), Some("permission_error"));
     let foreign = as_reader.client.get(&format!("/v1/memory_stores/{other}"));
-    assert!(
-        [403, 404].contains(&foreign.status),
-        "a store it was not given: {}",
-        foreign.text()
-    );
+    assert!([403, 404].contains(&foreign.status), "a store it was not given: {}", foreign.text());
     for admin in ["/v1/api_keys", "/v1/export", "/v1/backup"] {
         let reply = as_reader.client.get(admin);
         assert_eq!(reply.status, 403, "{admin}: {}", reply.text());
     }
     let listed = server.client().get("/v1/api_keys").text();
-    assert!(
-        listed.contains(&id) && !listed.contains(&reader),
-        "lists keys, not secrets"
-    );
+    assert!(listed.contains(&id) && !listed.contains(&reader), "lists keys, not secrets");
 
     Loci::on_data(setup.data()).ok(&["key", "revoke", &id]);
     // The same open connection, the very next request.
-    assert_eq!(
-        as_reader.get(&memory.id).status,
-        401,
-        "a revoked key is dead at once"
-    );
+    assert_eq!(as_reader.get(&memory.id).status, 401, "a revoked key is dead at once");
 
-    let (_, brief) = create_key(&setup, &["--level", "read", "--expires", "2"]);
+    let (_, brief) = create_key(&setup, &["--level", "read", "--expires", "4"]);
     let began = Instant::now();
     assert_eq!(status_as(&server, &brief), 200);
     while status_as(&server, &brief) == 200 {
-        assert!(
-            began.elapsed() < Duration::from_secs(6),
-            "the key never expired"
-        );
+        assert!(began.elapsed() < Duration::from_secs(12), "the key never expired");
         thread::sleep(Duration::from_millis(100));
     }
     assert_eq!(status_as(&server, &brief), 401);
-    assert!(
-        began.elapsed() > Duration::from_secs(1),
-        "expired too early"
-    );
+    assert!(began.elapsed() > Duration::from_secs(2), "expired too early");
 
     server.stop();
     for secret in [&reader, &brief] {
         let needles = Needles::of(secret);
-        assert!(
-            hits_in_dir(setup.data(), &needles).is_empty(),
-            "a secret is on disk"
-        );
+        assert!(hits_in_dir(setup.data(), &needles).is_empty(), "a secret is on disk");
         let printed = setup.printed();
-        assert!(
-            hits_in("log", printed.as_bytes(), &needles).is_empty(),
-            "a secret in the log"
-        );
+        assert!(hits_in("log", printed.as_bytes(), &needles).is_empty(), "a secret in the log");
     }
 }
 
@@ -205,19 +143,11 @@ fn revoking_the_key_over_http_works_at_once_too() {
 #[test]
 fn an_open_address_without_a_key_is_refused() {
     let setup = Setup::new().admin_key(None).listen("0.0.0.0:0");
-    let Err(status) = setup.try_start() else {
-        panic!("listens to the world without a key")
-    };
+    let Err(status) = setup.try_start() else { panic!("listens to the world without a key") };
     assert!(!status.success());
     let said = setup.printed();
-    assert!(
-        said.contains("LOCI_ADMIN_KEY"),
-        "the message says what to do: {said}"
-    );
-    assert!(
-        !said.contains(SHOWN),
-        "no key is made on the way out: {said}"
-    );
+    assert!(said.contains("LOCI_ADMIN_KEY"), "the message says what to do: {said}");
+    assert!(!said.contains(SHOWN), "no key is made on the way out: {said}");
 
     let setup = Setup::new().listen("0.0.0.0:0");
     let server = setup.start();
@@ -241,25 +171,13 @@ fn each_key_has_its_own_rate_limit() {
     let reply = limited.expect("400 requests at once pass a limit of 10 a second");
     assert_eq!(reply.status, 429, "{}", reply.text());
     assert_eq!(error_type(&reply).as_deref(), Some("rate_limit_error"));
-    let wait: u64 = reply
-        .header("retry-after")
-        .expect("says when")
-        .parse()
-        .expect("in seconds");
+    let wait: u64 = reply.header("retry-after").expect("says when").parse().expect("in seconds");
     assert!((1..=60).contains(&wait), "retry-after: {wait}");
 
     let (_, other) = create_key(&setup, &["--level", "read"]);
-    assert_eq!(
-        status_as(&server, &other),
-        200,
-        "another key is not held up"
-    );
+    assert_eq!(status_as(&server, &other), 200, "another key is not held up");
     thread::sleep(Duration::from_secs(wait));
-    assert_eq!(
-        busy.get("/v1/memory_stores").status,
-        200,
-        "and it passes again after waiting"
-    );
+    assert_eq!(busy.get("/v1/memory_stores").status, 200, "and it passes again after waiting");
     server.stop();
 }
 
@@ -271,11 +189,7 @@ fn the_data_directory_is_private() {
     let server = setup.start();
     Api::create(server.client(), "mine").put("/a", "text");
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(
-        mode(setup.data()) & 0o077,
-        0,
-        "others can look into the directory"
-    );
+    assert_eq!(mode(setup.data()) & 0o077, 0, "others can look into the directory");
     for entry in fs::read_dir(setup.data()).unwrap() {
         let path = entry.unwrap().path();
         assert_eq!(mode(&path) & 0o077, 0, "others can use {}", path.display());

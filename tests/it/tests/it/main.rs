@@ -3,10 +3,7 @@
 //! One test program with one module per promise. Each test starts its own server on its own data
 //! directory, so they run side by side and in any order.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test that cannot go on ends here, with a backtrace"
-)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on ends here, with a backtrace")]
 
 mod bad_input;
 mod cli;

@@ -19,9 +19,7 @@ fn naughty_strings_come_back_as_they_went_in() {
 
         let path = format!("/as-path-{number}/{text}");
         let url = api.path("/memories");
-        let reply = api
-            .client
-            .post(&url, &json!({"path": path, "content": "x"}));
+        let reply = api.client.post(&url, &json!({"path": path, "content": "x"}));
         if reply.status == 200 {
             assert_eq!(reply.json()["path"], path.as_str());
             let found = api.memories().into_iter().any(|memory| memory.path == path);
@@ -35,14 +33,8 @@ fn naughty_strings_come_back_as_they_went_in() {
             );
         }
     }
-    assert!(
-        stored_as_path > 20,
-        "only {stored_as_path} were allowed as paths"
-    );
-    let names = api.client.post(
-        "/v1/memory_stores",
-        &json!({"name": "'; drop table memory; --"}),
-    );
+    assert!(stored_as_path > 20, "only {stored_as_path} were allowed as paths");
+    let names = api.client.post("/v1/memory_stores", &json!({"name": "'; drop table memory; --"}));
     assert_eq!(names.ok()["name"], "'; drop table memory; --");
     server.stop();
     assert!(!setup.printed().contains("panicked"));

@@ -32,16 +32,10 @@ fn of_a_thousand_updates_with_one_precondition_exactly_one_wins() {
                 connected.expect("the server takes a thousand connections");
                 (number, client.call("POST", &url, Some(&body)))
             };
-            thread::Builder::new()
-                .stack_size(256 * 1024)
-                .spawn(rival)
-                .unwrap()
+            thread::Builder::new().stack_size(256 * 1024).spawn(rival).unwrap()
         })
         .collect();
-    let answers: Vec<_> = rivals
-        .into_iter()
-        .map(|rival| rival.join().unwrap())
-        .collect();
+    let answers: Vec<_> = rivals.into_iter().map(|rival| rival.join().unwrap()).collect();
 
     let mut winners = Vec::new();
     for (number, reply) in &answers {
@@ -50,22 +44,12 @@ fn of_a_thousand_updates_with_one_precondition_exactly_one_wins() {
             continue;
         }
         assert_eq!(reply.status, 409, "{}", reply.text());
-        assert_eq!(
-            error_type(reply).as_deref(),
-            Some("memory_precondition_failed_error")
-        );
+        assert_eq!(error_type(reply).as_deref(), Some("memory_precondition_failed_error"));
         assert_eq!(reply.header("x-should-retry"), Some("false"));
     }
     assert_eq!(winners.len(), 1, "winners: {winners:?}");
-    assert_eq!(
-        api.content(&memory.id),
-        format!("rival {} was here", winners[0])
-    );
-    assert_eq!(
-        api.versions(&memory.id).len(),
-        2,
-        "the first version and the winner's"
-    );
+    assert_eq!(api.content(&memory.id), format!("rival {} was here", winners[0]));
+    assert_eq!(api.versions(&memory.id).len(), 2, "the first version and the winner's");
 }
 
 #[test]
@@ -84,18 +68,12 @@ fn of_many_creates_at_one_path_exactly_one_wins() {
             })
         })
         .collect();
-    let answers: Vec<_> = rivals
-        .into_iter()
-        .map(|rival| rival.join().unwrap())
-        .collect();
+    let answers: Vec<_> = rivals.into_iter().map(|rival| rival.join().unwrap()).collect();
     let (won, lost): (Vec<_>, Vec<_>) = answers.iter().partition(|reply| reply.status == 200);
     assert_eq!(won.len(), 1);
     let id = won[0].json()["id"].clone();
     for reply in lost {
-        assert_eq!(
-            error_type(reply).as_deref(),
-            Some("memory_path_conflict_error")
-        );
+        assert_eq!(error_type(reply).as_deref(), Some("memory_path_conflict_error"));
         assert_eq!(reply.json()["error"]["conflicting_memory_id"], id);
         assert_eq!(reply.header("x-should-retry"), Some("false"));
     }

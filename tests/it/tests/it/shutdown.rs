@@ -66,33 +66,19 @@ fn sigterm_under_load_drains_and_keeps_every_acknowledged_write() {
         thread.join().unwrap();
     }
     idle.set_read_timeout(Some(DRAIN)).unwrap();
-    assert!(
-        !matches!(idle.read(&mut [0; 16]), Ok(1..)),
-        "an idle connection is closed silently"
-    );
+    assert!(!matches!(idle.read(&mut [0; 16]), Ok(1..)), "an idle connection is closed silently");
 
     Loci::on_data(setup.data()).ok(&["check"]);
     let acknowledged: Vec<(String, String)> = journal.iter().collect();
-    assert!(
-        acknowledged.len() >= CLIENTS,
-        "only {} writes in a second",
-        acknowledged.len()
-    );
+    assert!(acknowledged.len() >= CLIENTS, "only {} writes in a second", acknowledged.len());
     let server = setup.start();
     let mut api = Api::open(server.client(), &store);
-    let stored: std::collections::BTreeMap<String, String> = api
-        .memories()
-        .into_iter()
-        .map(|memory| (memory.path, memory.digest))
-        .collect();
+    let stored: std::collections::BTreeMap<String, String> =
+        api.memories().into_iter().map(|memory| (memory.path, memory.digest)).collect();
     for (path, digest) in &acknowledged {
         assert_eq!(stored.get(path), Some(digest), "{path} was acknowledged");
     }
-    eprintln!(
-        "shutdown: {} acknowledged, {} stored, {took:?}",
-        acknowledged.len(),
-        stored.len()
-    );
+    eprintln!("shutdown: {} acknowledged, {} stored, {took:?}", acknowledged.len(), stored.len());
     server.stop();
 }
 
@@ -102,9 +88,7 @@ fn a_second_server_on_the_same_data_directory_is_refused() {
     let server = setup.start();
     let mut api = Api::create(server.client(), "mine");
     api.put("/a", "before");
-    let Err(status) = setup.try_start() else {
-        panic!("two servers on one data directory")
-    };
+    let Err(status) = setup.try_start() else { panic!("two servers on one data directory") };
     assert!(!status.success());
     api.put("/b", "the first one goes on");
     server.stop();

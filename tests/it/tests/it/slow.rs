@@ -57,19 +57,13 @@ fn slow_clients_are_closed_while_a_probe_is_answered() {
             (worst, answers)
         })
     };
-    let outcomes: Vec<_> = dawdlers
-        .into_iter()
-        .map(|thread| thread.join().unwrap())
-        .collect();
+    let outcomes: Vec<_> = dawdlers.into_iter().map(|thread| thread.join().unwrap()).collect();
     done.store(true, Ordering::SeqCst);
     let (worst, answers) = probe.join().unwrap();
 
     for (kind, closed) in outcomes {
         let after = closed.unwrap_or_else(|| panic!("{kind:?} was never closed"));
-        assert!(
-            after <= CLOSED_WITHIN,
-            "{kind:?} was closed after {after:?}"
-        );
+        assert!(after <= CLOSED_WITHIN, "{kind:?} was closed after {after:?}");
     }
     assert!(worst <= PROBE_WITHIN, "the probe once waited {worst:?}");
     assert!(answers > 50, "the probe was answered {answers} times only");
@@ -90,9 +84,7 @@ fn dawdle(addr: SocketAddr, kind: Slow) -> Option<Duration> {
         Slow::Chunks => (head + "transfer-encoding: chunked\r\n\r\n", b"1\r\na\r\n"),
     };
     stream.write_all(at_once.as_bytes()).ok()?;
-    stream
-        .set_read_timeout(Some(Duration::from_secs(1)))
-        .unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
     let mut answer = [0; 1024];
     while began.elapsed() < CLOSED_WITHIN * 2 {
         // A refusal may come before the close; reading on until the end covers both.
@@ -110,10 +102,7 @@ fn dawdle(addr: SocketAddr, kind: Slow) -> Option<Duration> {
 }
 
 fn is_timeout(error: &std::io::Error) -> bool {
-    matches!(
-        error.kind(),
-        std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut
-    )
+    matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut)
 }
 
 #[test]
@@ -123,9 +112,8 @@ fn too_many_connections_are_refused_cleanly_and_served_again_later() {
     let mut first = server.client();
     assert_eq!(first.get("/v1/memory_stores").status, 200);
 
-    let held: Vec<TcpStream> = (0..19)
-        .map(|_| TcpStream::connect(server.addr()).unwrap())
-        .collect();
+    let held: Vec<TcpStream> =
+        (0..19).map(|_| TcpStream::connect(server.addr()).unwrap()).collect();
     thread::sleep(Duration::from_millis(300));
     let mut refused = 0;
     for _ in 0..10 {
@@ -141,11 +129,7 @@ fn too_many_connections_are_refused_cleanly_and_served_again_later() {
         refused += 1;
     }
     assert_eq!(refused, 10);
-    assert_eq!(
-        first.get("/v1/memory_stores").status,
-        200,
-        "who is in stays served"
-    );
+    assert_eq!(first.get("/v1/memory_stores").status, 200, "who is in stays served");
 
     drop(held);
     let began = Instant::now();
@@ -154,10 +138,7 @@ fn too_many_connections_are_refused_cleanly_and_served_again_later() {
         if answer.is_ok_and(|reply| reply.status == 200) {
             break;
         }
-        assert!(
-            began.elapsed() < Duration::from_secs(5),
-            "still refused after all have left"
-        );
+        assert!(began.elapsed() < Duration::from_secs(5), "still refused after all have left");
         thread::sleep(Duration::from_millis(50));
     }
     server.stop();

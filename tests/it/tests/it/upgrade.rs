@@ -24,9 +24,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 /// The one SQLite file of a data directory.
 fn database(folder: &Path) -> PathBuf {
     let is_database = |bytes: &[u8]| bytes.starts_with(b"SQLite format 3\0");
-    let mut found = contents(folder)
-        .into_iter()
-        .filter(|(_, bytes)| is_database(bytes));
+    let mut found = contents(folder).into_iter().filter(|(_, bytes)| is_database(bytes));
     let (path, _) = found.next().expect("a stopped server leaves a database");
     assert!(found.next().is_none(), "one database only");
     path
@@ -46,13 +44,9 @@ fn a_newer_data_directory_is_refused_untouched() {
     let setup = filled();
     let path = database(setup.data());
     let connection = rusqlite::Connection::open(&path).unwrap();
-    let format: i64 = connection
-        .query_row("pragma user_version", [], |row| row.get(0))
-        .unwrap();
+    let format: i64 = connection.query_row("pragma user_version", [], |row| row.get(0)).unwrap();
     assert!(format >= 1, "the format has a number");
-    connection
-        .pragma_update(None, "user_version", format + 1)
-        .unwrap();
+    connection.pragma_update(None, "user_version", format + 1).unwrap();
     let _: (i64, i64, i64) = connection
         .query_row("pragma wal_checkpoint(truncate)", [], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
@@ -62,22 +56,13 @@ fn a_newer_data_directory_is_refused_untouched() {
 
     let before = contents(setup.data());
     let printed = setup.printed().len();
-    let Err(status) = setup.try_start() else {
-        panic!("opened data it cannot understand")
-    };
+    let Err(status) = setup.try_start() else { panic!("opened data it cannot understand") };
     assert!(!status.success());
     let said = setup.printed()[printed..].to_lowercase();
-    assert!(
-        said.contains("newer"),
-        "the message names the reason: {said}"
-    );
+    assert!(said.contains("newer"), "the message names the reason: {said}");
     let ended = Loci::on_data(setup.data()).run(&["store", "list"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert!(
-        ended.stderr.to_lowercase().contains("newer"),
-        "{}",
-        ended.stderr
-    );
+    assert!(ended.stderr.to_lowercase().contains("newer"), "{}", ended.stderr);
 
     let after = contents(setup.data());
     let names = |files: &BTreeMap<PathBuf, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
@@ -92,22 +77,12 @@ fn a_database_of_another_program_is_refused_untouched() {
     let setup = filled();
     let path = database(setup.data());
     let connection = rusqlite::Connection::open(&path).unwrap();
-    connection
-        .pragma_update(None, "application_id", 0x1234_5678)
-        .unwrap();
-    connection
-        .pragma_update(None, "journal_mode", "delete")
-        .unwrap();
+    connection.pragma_update(None, "application_id", 0x1234_5678).unwrap();
+    connection.pragma_update(None, "journal_mode", "delete").unwrap();
     drop(connection);
     let before = fs::read(&path).unwrap();
-    assert!(
-        setup.try_start().is_err(),
-        "opened somebody else's database"
-    );
-    assert!(
-        fs::read(&path).unwrap() == before,
-        "the foreign file was changed"
-    );
+    assert!(setup.try_start().is_err(), "opened somebody else's database");
+    assert!(fs::read(&path).unwrap() == before, "the foreign file was changed");
 }
 
 #[test]

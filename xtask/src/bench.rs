@@ -1,0 +1,21 @@
+//! `cargo xtask bench`: builds the release binary and measures it with the `loci-bench` crate.
+//!
+//! Anything after `--` goes to the measurement, for example `-- --large 100000 --seconds 1`.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::check::cargo;
+use crate::step;
+use crate::test::binary;
+
+/// Writes the table and the plot to `docs/benchmarks`.
+pub(crate) fn run(root: &Path, options: &[String]) -> Result<()> {
+    step::run(cargo(root).args(["build", "--release", "--package", "loci"]))?;
+    let mut measure = cargo(root);
+    measure.args(["run", "--release", "--package", "loci-bench", "--", "run", "--loci"]);
+    measure.arg(binary(root, "release")).arg("--out").arg(root.join("docs/benchmarks"));
+    step::run(measure.args(options))?;
+    Ok(())
+}
