@@ -35,6 +35,7 @@ CAPABILITIES: dict[str, bool] = {
     "workspace_id": _takes(_probe.beta.memory_stores.create, "workspace_id"),
     "service_account_filter": _takes(_probe.beta.memory_stores.memory_versions.list, "service_account_id"),
     "session_store_filter": _takes(_probe.beta.sessions.list, "memory_store_id"),
+    "session_budget": _takes(_probe.beta.sessions.create, "budget"),
     "session_status_filter": _takes(_probe.beta.sessions.list, "statuses"),
     "sync_engine": importlib.util.find_spec("anthropic.lib.tools._memories") is not None,
     "bearer_api_key": "Authorization" in _probe.auth_headers,

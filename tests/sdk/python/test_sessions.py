@@ -40,6 +40,20 @@ def test_session_keeps_title_and_metadata(client, make_session):
     assert (read.title, read.metadata) == ("Research", {"team": "blue"})
 
 
+def test_vault_ids_are_kept(make_session):
+    assert make_session(vault_ids=["vlt_01One", "vlt_01Two"]).vault_ids == ["vlt_01One", "vlt_01Two"]
+
+
+@pytest.mark.needs("session_budget")
+def test_budget_is_kept_and_up_to_50_initial_events_are_accepted(client, make_session):
+    budget = {"type": "limit", "max_list_cost": {"amount": "1250", "currency": "USD"}}
+    event = {"type": "user.message", "content": [{"type": "text", "text": "begin"}]}
+    session = make_session(budget=budget, initial_events=[event] * 50)
+    assert client.beta.sessions.retrieve(session.id).budget.to_dict(mode="json") == budget
+    with invalid():
+        make_session(initial_events=[event] * 51)
+
+
 def test_attached_store_reads_back_with_exactly_seven_keys(client, make_store, make_session):
     store = make_store("Demo Memory", description="what the agent should know")
     session = make_session(attach(store, access="read_only", instructions="look here first"))
