@@ -80,7 +80,8 @@ pub trait Storage: Send + Sync + 'static {
     /// A page of versions, newest first; the cursor is the last feed number shown.
     async fn versions(&self, pass: &ReadPass, query: &VersionQuery) -> Result<Page<Version, u64>>;
 
-    /// The feed after `after`, oldest first.
+    /// The feed after `after`, oldest first. Models get every number, but not the paths of internal
+    /// memories.
     async fn changes(&self, pass: &ReadPass, after: u64, limit: usize) -> Result<Vec<Change>>;
 
     /// Live text memories that hold any of the words, best first.

@@ -1,8 +1,13 @@
 //! A store as its history: enough to rebuild it elsewhere, number for number.
 
 use loci_model::{
-    Actor, Grant, MemoryId, Principal, PrincipalId, Store, Timestamp, Version, VersionId,
+    Actor, Grant, Invalid, MemoryId, Operation, Principal, PrincipalId, Store, StoreId, Timestamp,
+    Version, VersionId,
 };
+
+/// The last moment of the year 9999. A later one in a history would leave no room for the entries
+/// that are to come after it.
+const TIME_MAX: Timestamp = Timestamp::from_micros(253_402_300_799_999_999);
 
 /// One entry of a store's history, in feed order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +46,85 @@ impl LogEntry {
             Self::Redaction { seq, .. } => *seq,
         }
     }
+
+    /// When it happened.
+    pub fn at(&self) -> Timestamp {
+        match self {
+            Self::Version { version, .. } => version.created_at,
+            Self::Redaction { at, .. } => *at,
+        }
+    }
+}
+
+/// What an imported version must fit onto: the memory as far as it is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownMemory {
+    /// The newest revision.
+    pub revision: u64,
+    /// What the newest version recorded.
+    pub operation: Operation,
+    /// Whose partition it is in.
+    pub partition: Option<PrincipalId>,
+    /// Who owns it.
+    pub owner: PrincipalId,
+}
+
+/// Whether an entry can be the next one of a store's history: a pure check that every engine makes,
+/// so that no import brings in what no engine would have written. Engines add what needs a look at
+/// other rows: that ids are new, times later than the last and paths free.
+pub fn check_next(
+    entry: &LogEntry,
+    store: StoreId,
+    known: Option<&KnownMemory>,
+) -> Result<(), Invalid> {
+    let refuse = |why: &str| Err(Invalid::new("entry", why));
+    if entry.at() > TIME_MAX {
+        return refuse("is later than the year 9999");
+    }
+    let LogEntry::Version { version, partition, owner } = entry else {
+        return Ok(());
+    };
+    if version.store != store {
+        return refuse("belongs to another store");
+    }
+    if version.revision != known.map_or(1, |known| known.revision + 1) {
+        return refuse("is not the next revision of its memory");
+    }
+    if let Some(known) = known
+        && (known.partition, known.owner) != (*partition, *owner)
+    {
+        return refuse("has another owner or partition than its memory");
+    }
+    let follows = match (known.map(|known| known.operation), version.operation) {
+        (None, operation) => operation == Operation::Created,
+        (Some(Operation::Deleted), _) | (Some(_), Operation::Created) => false,
+        (Some(_), Operation::Modified | Operation::Deleted) => true,
+    };
+    if !follows {
+        return refuse("records an operation that cannot happen at this point");
+    }
+    check_parts(version)
+}
+
+fn check_parts(version: &Version) -> Result<(), Invalid> {
+    let refuse = |why: &str| Err(Invalid::new("entry", why));
+    let is_redacted = version.redaction.is_some();
+    let is_described = version.path.is_some() && version.attributes.is_some();
+    let is_bare = version.path.is_none() && version.attributes.is_none();
+    if (is_redacted && !is_bare) || (!is_redacted && !is_described) {
+        return refuse("has a path and attributes exactly when it is not redacted");
+    }
+    let may_hold = !is_redacted && version.operation != Operation::Deleted;
+    let content = version.content.as_ref();
+    if content.is_some() != may_hold {
+        return refuse("has content exactly when it is neither a removal nor redacted");
+    }
+    let digest = content.map(loci_model::Content::digest);
+    let size_bytes = content.map(|content| content.bytes().len() as u64);
+    if (digest, size_bytes) != (version.digest, version.size_bytes) {
+        return refuse("has content that is not what its digest says");
+    }
+    version.attributes.as_ref().map_or(Ok(()), loci_model::Attributes::validate)
 }
 
 /// One thing to import. Items that are there already, equal, are passed over; a store's history is
@@ -54,5 +138,5 @@ pub enum ImportItem {
     /// A grant.
     Grant(Grant),
     /// An entry of a store's history.
-    Entry(loci_model::StoreId, LogEntry),
+    Entry(StoreId, LogEntry),
 }

@@ -72,6 +72,7 @@ macro_rules! for_each_contract_case {
                 an_unknown_store_shows_nothing
                 a_model_does_not_see_what_is_not_for_it
                 a_model_does_not_see_the_history_of_a_removed_internal_memory
+                a_model_follows_the_feed_without_learning_hidden_paths
                 a_model_cannot_edit_what_it_does_not_see_but_meets_its_path
                 stats_count_what_lives_and_what_was
                 sealed_bytes_come_back_sealed
@@ -232,6 +233,9 @@ macro_rules! for_each_contract_case {
                 an_archived_store_takes_its_history
                 only_the_workspaces_own_stores_are_exported
                 a_version_redacted_between_two_pages_is_redacted_on_import
+                a_damaged_entry_is_refused_whole
+                nothing_follows_a_removal
+                a_memory_belongs_to_one_store
             }
         }
     };

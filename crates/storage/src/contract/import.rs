@@ -4,7 +4,11 @@ use super::fixture::*;
 use crate::log::{ImportItem, LogEntry};
 use crate::{Mutation, Receipt, Result, Storage, StorageError};
 use loci_model::query::ListItem;
-use loci_model::{Attributes, Level, PrincipalId, StoreId, VersionId};
+use loci_model::version::Redaction;
+use loci_model::{
+    Actor, Attributes, Content, Level, Operation, PrincipalId, StoreId, Timestamp, Version,
+    VersionId,
+};
 use std::sync::Arc;
 
 type Db = Arc<dyn Storage>;
@@ -263,5 +267,102 @@ pub async fn a_version_redacted_between_two_pages_is_redacted_on_import(db: Db) 
     let copied = world.storage.log(&world.admin_pass(), copy.id, 0, 10).await.unwrap();
     let LogEntry::Version { version, .. } = &copied[0] else { panic!("{copied:?}") };
     assert!(version.redaction.is_some() && version.content.is_none());
+    world.assert_sound().await;
+}
+
+/// What may be wrong with an entry of a store's history.
+fn damages() -> Vec<(&'static str, fn(&mut Version))> {
+    vec![
+        ("another store", |version| version.store = StoreId::from_u128(next_bits())),
+        ("a revision too far", |version| version.revision += 1),
+        ("created twice", |version| version.operation = Operation::Created),
+        ("a removal with content", |version| version.operation = Operation::Deleted),
+        ("no path", |version| version.path = None),
+        ("no attributes", |version| version.attributes = None),
+        ("no content", |version| version.content = None),
+        ("no digest", |version| version.digest = None),
+        ("another size", |version| version.size_bytes = Some(1000)),
+        ("other content", |version| version.content = Some(Content::Text("forged".into()))),
+        ("an attribute too long", |version| version.attributes = Some(of_kind("two words"))),
+        ("a time at the end of time", |version| {
+            version.created_at = Timestamp::from_micros(i64::MAX);
+        }),
+        ("a time before the last", |version| {
+            version.created_at = Timestamp::from_micros(START);
+        }),
+        ("a redaction that kept everything", |version| {
+            version.redaction = Some(Redaction { at: version.created_at, by: Actor::System });
+        }),
+        ("an ancestor's path", |version| version.path = Some(path("/taken/below"))),
+        ("a known version", |version| version.id = VersionId::from_u128(1)),
+    ]
+}
+
+pub async fn a_damaged_entry_is_refused_whole(db: Db) {
+    let world = World::new(db).await;
+    let memory = world.put("/a", "one").await;
+    world.put("/taken", "x").await;
+    world.put("/a", "two").await;
+    let copy = world.plan_store(Default::default());
+    let mut items = retarget(log(&world).await, copy.id, SHIFT);
+    let Some(ImportItem::Entry(_, LogEntry::Version { version, partition, owner })) = items.pop()
+    else {
+        panic!("the story ends with a version")
+    };
+    items.insert(0, ImportItem::Store(Box::new(copy.clone())));
+    import(&world, items).await.unwrap();
+    let entry = |version: Box<Version>| {
+        vec![ImportItem::Entry(copy.id, LogEntry::Version { version, partition, owner })]
+    };
+    for (what, damage) in damages() {
+        let mut damaged = version.clone();
+        damage(&mut damaged);
+        if damaged.id == VersionId::from_u128(1) {
+            damaged.id = memory.head;
+        }
+        match import(&world, entry(damaged)).await {
+            Err(
+                StorageError::Invalid(_) | StorageError::Taken(_) | StorageError::PathTaken { .. },
+            ) => {}
+            other => panic!("{what}: {other:?}"),
+        }
+    }
+    world.assert_sound().await;
+    assert_eq!(import(&world, entry(version)).await.unwrap(), 1, "undamaged it is taken");
+    world.assert_sound().await;
+}
+
+pub async fn nothing_follows_a_removal(db: Db) {
+    let world = World::new(db).await;
+    world.put("/a", "one").await;
+    world.edit(remove("/a")).await.unwrap();
+    let copy = world.plan_store(Default::default());
+    let mut items = retarget(log(&world).await, copy.id, SHIFT);
+    let ImportItem::Entry(_, LogEntry::Version { version, partition, owner }) = items[0].clone()
+    else {
+        panic!("the story begins with a version")
+    };
+    let mut revived = version;
+    (revived.revision, revived.seq, revived.operation) = (3, 3, Operation::Modified);
+    revived.id = VersionId::from_u128(next_bits());
+    revived.created_at = world.in_secs(10);
+    items.insert(0, ImportItem::Store(Box::new(copy.clone())));
+    import(&world, items).await.unwrap();
+    let entry = LogEntry::Version { version: revived, partition, owner };
+    let result = import(&world, vec![ImportItem::Entry(copy.id, entry)]).await;
+    assert_refused!(result, StorageError::Invalid(_));
+}
+
+pub async fn a_memory_belongs_to_one_store(db: Db) {
+    let world = World::new(db).await;
+    world.put("/a", "one").await;
+    let copy = world.plan_store(Default::default());
+    let mut items = vec![ImportItem::Store(Box::new(copy.clone()))];
+    items.extend(retarget(log(&world).await, copy.id, 0));
+    assert_refused!(import(&world, items.clone()).await, StorageError::Taken(_));
+    if let ImportItem::Entry(_, LogEntry::Version { version, .. }) = &mut items[1] {
+        version.id = VersionId::from_u128(next_bits());
+    }
+    assert_refused!(import(&world, items).await, StorageError::Taken(_));
     world.assert_sound().await;
 }

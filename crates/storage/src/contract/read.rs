@@ -3,7 +3,9 @@
 use super::fixture::*;
 use crate::{Storage, StorageError};
 use loci_model::query::{Filter, ListQuery};
-use loci_model::{At, Content, MemoryId, PrincipalId, StoreId, VersionId, View, Visibility};
+use loci_model::{
+    At, Content, Edit, Expect, MemoryId, PrincipalId, StoreId, VersionId, View, Visibility,
+};
 use std::sync::Arc;
 
 type Db = Arc<dyn Storage>;
@@ -119,6 +121,23 @@ pub async fn a_model_does_not_see_the_history_of_a_removed_internal_memory(db: D
     assert_eq!(version.unwrap(), None);
     assert!(world.storage.versions(&pass, &all_versions()).await.unwrap().items.is_empty());
     assert_eq!(world.history().await.len(), 2);
+}
+
+pub async fn a_model_follows_the_feed_without_learning_hidden_paths(db: Db) {
+    let world = World::new(db).await;
+    world.put("/shown", "x").await;
+    let hidden = world.put_with("/hidden", "x", shown_as(Visibility::Internal)).await;
+    let paths = async || -> Vec<Option<String>> {
+        let pass = world.model_read_pass().await;
+        let feed = world.storage.changes(&pass, 0, 10).await.unwrap();
+        assert!(feed.iter().map(|change| change.seq).eq(1..=feed.len() as u64));
+        feed.into_iter().map(|change| change.path.map(|path| path.to_string())).collect()
+    };
+    let shown = Some("/shown".to_owned());
+    assert_eq!(paths().await, [shown.clone(), None]);
+    world.edit(Edit::remove(At::Id(hidden.id), Expect::Anything)).await.unwrap();
+    assert_eq!(paths().await, [shown, None, None]);
+    assert!(world.feed().await.iter().all(|change| change.path.is_some()), "a host sees all");
 }
 
 pub async fn a_model_cannot_edit_what_it_does_not_see_but_meets_its_path(db: Db) {

@@ -137,7 +137,7 @@ impl Shelf {
     }
 
     /// Makes sure that a path is free, together with everything above and below it.
-    fn check_free(
+    pub(super) fn check_free(
         &self,
         partition: Option<PrincipalId>,
         path: &MemoryPath,

@@ -3,11 +3,14 @@
 
 use super::scrub::empty;
 use super::state::{Kept, Shelf, State};
-use crate::log::{ImportItem, LogEntry};
+use crate::log::{ImportItem, KnownMemory, LogEntry, check_next};
 use crate::{Receipt, Result, StorageError};
 use loci_model::policy::AdminPass;
 use loci_model::version::Redaction;
-use loci_model::{ChangeOp, Grant, Invalid, Principal, PrincipalId, Store, Timestamp, Version};
+use loci_model::{
+    ChangeOp, Grant, Invalid, MemoryId, Principal, PrincipalId, Store, StoreId, Timestamp, Version,
+    VersionId,
+};
 
 impl State {
     pub(super) fn import(&mut self, pass: &AdminPass, items: Vec<ImportItem>) -> Result<Receipt> {
@@ -18,14 +21,25 @@ impl State {
                 ImportItem::Store(store) => self.import_store(pass, *store)?,
                 ImportItem::Grant(grant) => self.import_grant(pass, grant)?,
                 ImportItem::Entry(store, entry) => {
-                    let shelf = self.shelf_mut(store)?;
-                    require_workspace(pass, shelf)?;
-                    shelf.import_entry(entry)?
+                    require_workspace(pass, self.shelf(store)?)?;
+                    self.refuse_ids_of_others(store, &entry)?;
+                    self.shelf_mut(store)?.import_entry(entry)?
                 }
             };
             added += u64::from(is_new);
         }
         Ok(Receipt::Imported(added))
+    }
+
+    /// Ids are unique across stores.
+    fn refuse_ids_of_others(&self, store: StoreId, entry: &LogEntry) -> Result<()> {
+        let LogEntry::Version { version, .. } = entry else { return Ok(()) };
+        let mut others = self.shelves.values().filter(|shelf| shelf.store.id != store);
+        let has_id = |shelf: &Shelf| {
+            shelf.memories.contains_key(&version.memory)
+                || shelf.versions().any(|known| known.id == version.id)
+        };
+        if others.any(has_id) { Err(StorageError::Taken("id")) } else { Ok(()) }
     }
 
     fn import_principal(&mut self, pass: &AdminPass, principal: Principal) -> Result<bool> {
@@ -78,22 +92,24 @@ impl Shelf {
                 Err(StorageError::Taken("feed number"))
             };
         }
+        let memory = match &entry {
+            LogEntry::Version { version, .. } => version.memory,
+            LogEntry::Redaction { memory, .. } => *memory,
+        };
+        let known = self.memories.get(&memory).map(|kept| KnownMemory {
+            revision: kept.last().revision,
+            operation: kept.last().operation,
+            partition: kept.partition,
+            owner: kept.owner,
+        });
+        check_next(&entry, self.store.id, known.as_ref())?;
+        self.require_later(entry.at())?;
         match entry {
             LogEntry::Version { version, partition, owner } => {
-                self.import_version(*version, partition, owner)?
+                self.import_version(*version, partition, owner)?;
             }
-            LogEntry::Redaction { memory, version, actor, at, reason, .. } => {
-                let known = self.memories.get(&memory);
-                let mut versions = known.into_iter().flat_map(|kept| &kept.versions);
-                let found = versions.find(|known| known.id == version);
-                let revision = found.ok_or_else(|| invalid("redacts what is unknown"))?.revision;
-                self.require_later(at)?;
-                let redacted = self.version_mut(memory, revision);
-                if redacted.redaction.is_none() {
-                    empty(redacted, Redaction { at, by: actor });
-                }
-                let redacted = redacted.clone();
-                self.push_change(&redacted, ChangeOp::Redacted, actor, at, &reason);
+            LogEntry::Redaction { version, actor, at, reason, .. } => {
+                self.import_redaction(memory, version, Redaction { at, by: actor }, &reason)?;
             }
         }
         Ok(true)
@@ -105,27 +121,40 @@ impl Shelf {
         partition: Option<PrincipalId>,
         owner: PrincipalId,
     ) -> Result<()> {
-        self.require_later(version.created_at)?;
-        if version.store != self.store.id {
-            return Err(invalid("belongs to another store"));
-        }
         if self.versions().any(|known| known.id == version.id) {
             return Err(StorageError::Taken("memory version"));
         }
-        let content_digest = version.content.as_ref().map(|content| content.digest());
-        if content_digest != version.digest {
-            return Err(invalid("has content that is not what its digest says"));
+        if let Some(path) = version.path.as_ref().filter(|_| version.content.is_some()) {
+            // Nothing has expired at the moment of its own writing.
+            let itself = Some(version.memory);
+            self.check_free(partition, path, itself, Timestamp::from_micros(i64::MIN))?;
         }
-        let kept = self.memories.entry(version.memory).or_insert(Kept {
-            partition,
-            owner,
-            versions: Vec::new(),
-            erase_at: None,
-        });
-        if version.revision != kept.versions.len() as u64 + 1 {
-            return Err(invalid("is not the next revision of its memory"));
-        }
+        let new = Kept { partition, owner, versions: Vec::new(), erase_at: None };
+        self.memories.entry(version.memory).or_insert(new);
         self.push_version(version);
+        Ok(())
+    }
+
+    fn import_redaction(
+        &mut self,
+        memory: MemoryId,
+        version: VersionId,
+        redaction: Redaction,
+        reason: &str,
+    ) -> Result<()> {
+        let kept = self.memories.get(&memory);
+        let mut versions = kept.into_iter().flat_map(|kept| &kept.versions);
+        let found = versions.find(|known| known.id == version);
+        let revision = found.ok_or_else(|| invalid("redacts what is unknown"))?.revision;
+        if kept.and_then(Kept::live).is_some_and(|live| live.head == version) {
+            return Err(invalid("redacts the head of a live memory"));
+        }
+        let redacted = self.version_mut(memory, revision);
+        if redacted.redaction.is_none() {
+            empty(redacted, redaction);
+        }
+        let redacted = redacted.clone();
+        self.push_change(&redacted, ChangeOp::Redacted, redaction.by, redaction.at, reason);
         Ok(())
     }
 

@@ -149,9 +149,11 @@ impl State {
     pub(super) fn changes(&self, pass: &ReadPass, after: u64, limit: usize) -> Result<Vec<Change>> {
         let shelf = self.shelf(pass.store())?;
         let later = shelf.feed.iter().filter(|change| change.seq > after);
-        let with_path = |change: &Change| Change {
-            path: shelf.version(change.version).path.clone(),
-            ..change.clone()
+        let with_path = |change: &Change| {
+            let version = shelf.version(change.version);
+            let is_shown = shelf.shows_history(pass, change.memory);
+            let path = version.path.clone().filter(|_| is_shown);
+            Change { path, ..change.clone() }
         };
         Ok(later.take(limit).map(with_path).collect())
     }
