@@ -65,7 +65,7 @@ fn a_full_disk_loses_nothing_and_still_forgets() {
     api.update(&to_redact.id, &json!({"content": "nothing secret"}));
     assert!(!hits_in_dir(setup.data(), &Needles::of(&erased)).is_empty());
 
-    let acknowledged = fill(&mut api, &mut dice);
+    let acknowledged = fill(&mut api, &mut dice, "/fill");
     assert!(acknowledged.len() > 20, "full after only {} writes", acknowledged.len());
     eprintln!("disk full after {} acknowledged writes", acknowledged.len());
 
@@ -96,7 +96,7 @@ fn a_full_disk_loses_nothing_and_still_forgets() {
 }
 
 /// Writes until the server refuses for lack of space, and a little longer.
-fn fill(api: &mut Api, dice: &mut Dice) -> Vec<Acknowledged> {
+fn fill(api: &mut Api, dice: &mut Dice, folder: &str) -> Vec<Acknowledged> {
     let url = api.path("/memories");
     let mut acknowledged = Vec::new();
     let mut refusals = 0;
@@ -104,7 +104,7 @@ fn fill(api: &mut Api, dice: &mut Dice) -> Vec<Acknowledged> {
         // Smaller and smaller, so that the last free pages are used up too.
         let length = if refusals == 0 { 90_000 } else { 2_000 };
         let content = dice.hex(length);
-        let body = json!({"path": format!("/fill/{number}"), "content": content});
+        let body = json!({"path": format!("{folder}/{number}"), "content": content});
         let reply = api.client.post(&url, &body);
         if reply.status == 200 {
             let id = reply.json()["id"].as_str().unwrap().to_owned();
@@ -144,6 +144,44 @@ fn wait_until_writable(api: &mut Api) -> String {
         assert!(began.elapsed() < Duration::from_secs(10), "still full: {}", reply.text());
         std::thread::sleep(Duration::from_millis(100));
     }
+}
+
+/// Many writers meet the end of the disk in one group; then the process dies there.
+#[test]
+fn a_crash_on_a_full_disk_loses_nothing_either() {
+    let mut dice = Dice::new("crash full");
+    let disk = SmallDisk::mount();
+    let filler = disk.path().join("filler");
+    fs::write(&filler, vec![7; 2 * FILLER_BYTES]).unwrap();
+    let setup = Setup::new().data_at(&disk.path().join("data"));
+    let server = setup.start();
+    let store = Api::create(server.client(), "full").store;
+    let writers: Vec<_> = (0..8)
+        .map(|number| {
+            let mut api = Api::open(server.client(), &store);
+            let mut dice = dice.split();
+            std::thread::spawn(move || fill(&mut api, &mut dice, &format!("/w{number}")))
+        })
+        .collect();
+    let acknowledged: Vec<_> =
+        writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect();
+    assert!(acknowledged.len() > 20, "full after only {} writes", acknowledged.len());
+    server.kill();
+
+    // Starting needs no room that is not there, and reading none at all.
+    let server = setup.start();
+    let mut api = Api::open(server.client(), &store);
+    verify(&mut api, &acknowledged);
+    assert_eq!(api.memories().len(), acknowledged.len(), "stored without a promise");
+    api.delete(&acknowledged[0].id);
+    let reply = api.erase(&acknowledged[1].id);
+    assert_eq!(reply.status, 200, "erase works on a full disk: {}", reply.text());
+
+    fs::remove_file(&filler).unwrap();
+    wait_until_writable(&mut api);
+    verify(&mut api, &acknowledged[2..]);
+    server.stop();
+    Loci::on_data(setup.data()).ok(&["check"]);
 }
 
 #[test]
