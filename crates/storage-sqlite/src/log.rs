@@ -5,7 +5,7 @@ use crate::apply::Core;
 use crate::commit::{Place, erase_at, require_free, words};
 use crate::fault::{Fault, Result, not_found};
 use crate::history::{self, Entry, NewVersion};
-use crate::row::{self, MemoryRow, actor, change_op, count, int, opt_id_bytes, time};
+use crate::row::{self, MemoryRow, actor, change_op, count, int, operation, opt_id_bytes, time};
 use crate::rows::{BareMemory, insert_content, strip_memory, update_memory};
 use crate::stores::{self, StoreRow};
 use crate::{grants, keys, lexical, read, redact, versions};
@@ -14,7 +14,7 @@ use loci_model::{
     Actor, At, ChangeOp, Grant, Invalid, Memory, MemoryId, Operation, Principal, PrincipalId,
     Store, StoreId, Timestamp, Version, VersionId, View,
 };
-use loci_storage::log::{ImportItem, LogEntry};
+use loci_storage::log::{ImportItem, KnownMemory, LogEntry, check_next};
 use loci_storage::{Receipt, StorageError};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -85,14 +85,21 @@ impl Core {
                 Err(StorageError::Taken("feed number").into())
             };
         }
+        let memory = match entry {
+            LogEntry::Version { version, .. } => version.memory,
+            LogEntry::Redaction { memory, .. } => *memory,
+        };
+        let state = memory_state(&self.conn, store.store_pk, memory)?;
+        check_next(entry, store.store.id, state.as_ref().map(|(_, known)| known))?;
+        require_later(store, entry.at())?;
         match entry {
             LogEntry::Version { version, partition, owner } => {
-                self.import_version(store, version, *partition, *owner)?
+                let memory_pk = state.map(|(memory_pk, _)| memory_pk);
+                self.import_version(store, memory_pk, version, *partition, *owner)?
             }
-            LogEntry::Redaction { memory, version, actor, at, reason, .. } => {
-                require_later(store, *at)?;
+            LogEntry::Redaction { version, actor, at, reason, .. } => {
                 let known = versions::load(&self.conn, store.store_pk, store.store.id, *version)?
-                    .filter(|known| known.version.memory == *memory)
+                    .filter(|known| known.version.memory == memory)
                     .ok_or_else(|| invalid("redacts what is unknown"))?;
                 self.import_redaction(store, &known, *actor, *at, reason)?;
             }
@@ -125,19 +132,15 @@ impl Core {
     fn import_version(
         &mut self,
         store: &mut StoreRow,
+        known_pk: Option<i64>,
         version: &Version,
         partition: Option<PrincipalId>,
         owner: PrincipalId,
     ) -> Result<()> {
-        require_later(store, version.created_at)?;
-        refuse_unfit(&self.conn, store, version)?;
+        refuse_known(&self.conn, version.id)?;
         let version_pk = self.next_version_pk();
-        let known = memory_state(&self.conn, store.store_pk, version.memory)?;
-        if version.revision != known.map_or(0, |(_, revision)| revision) + 1 {
-            return Err(invalid("is not the next revision of its memory"));
-        }
-        let memory_pk = match known {
-            Some((memory_pk, _)) => memory_pk,
+        let memory_pk = match known_pk {
+            Some(memory_pk) => memory_pk,
             None => {
                 let memory_pk = self.next_memory_pk();
                 self.conn
@@ -256,28 +259,31 @@ fn live_memory(
     }))
 }
 
-fn refuse_unfit(conn: &Connection, store: &StoreRow, version: &Version) -> Result<()> {
-    if version.store != store.store.id {
-        return Err(invalid("belongs to another store"));
-    }
+fn refuse_known(conn: &Connection, version: VersionId) -> Result<()> {
     let is_known = conn
         .prepare_cached(include_str!("../queries/version/exists.sql"))?
-        .exists([version.id.to_bytes()])?;
-    if is_known {
-        return Err(StorageError::Taken("memory version").into());
-    }
-    let content = version.content.as_ref();
-    let holds = content.map(|content| (content.digest(), content.bytes().len() as u64));
-    if holds != version.digest.zip(version.size_bytes) {
-        return Err(invalid("has content that is not what its digest says"));
-    }
-    Ok(())
+        .exists([version.to_bytes()])?;
+    if is_known { Err(StorageError::Taken("memory version").into()) } else { Ok(()) }
 }
 
-fn memory_state(conn: &Connection, store_pk: i64, memory: MemoryId) -> Result<Option<(i64, u64)>> {
-    let found = conn
-        .prepare_cached(include_str!("../queries/memory/state.sql"))?
-        .query_row(params![store_pk, memory.to_bytes()], |row| Ok((row.get(0)?, count(row, 1)?)));
+/// A memory's key, and what a next version must fit onto.
+fn memory_state(
+    conn: &Connection,
+    store_pk: i64,
+    memory: MemoryId,
+) -> Result<Option<(i64, KnownMemory)>> {
+    let found = conn.prepare_cached(include_str!("../queries/memory/state.sql"))?.query_row(
+        params![store_pk, memory.to_bytes()],
+        |row| {
+            let known = KnownMemory {
+                revision: count(row, 1)?,
+                operation: operation(row, 2)?,
+                partition: row::opt_id(row, 3)?,
+                owner: PrincipalId::from_bytes(row.get(4)?),
+            };
+            Ok((row.get(0)?, known))
+        },
+    );
     Ok(found.optional()?)
 }
 

@@ -134,7 +134,9 @@ pub(crate) fn changes(
 ) -> Result<Vec<Change>> {
     let store_pk = require_store(conn, pass.store())?;
     let mut statement = conn.prepare_cached(include_str!("../queries/change/list.sql"))?;
-    let changes = statement.query_map(params![store_pk, int(after), int(limit as u64)], |row| {
+    let shown_to = visibility_max(pass.audience());
+    let bounds = params![store_pk, int(after), int(limit as u64), shown_to];
+    let changes = statement.query_map(bounds, |row| {
         let path = match row.get_ref(5)?.as_str_or_null()? {
             None => None,
             Some(text) => {

@@ -1,1 +1,3 @@
-select memory, revision from memory where store = ?1 and memory_id = ?2
+select m.memory, m.revision, v.op, m.partition, m.owner
+from memory as m cross join version as v on v.version = m.head
+where m.store = ?1 and m.memory_id = ?2

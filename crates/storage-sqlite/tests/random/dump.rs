@@ -40,9 +40,6 @@ pub(crate) async fn dump(
     add("store", &facts.store);
     add("grants", &engine.grants(&host).await.unwrap());
     add("stats", &engine.stats(&host).await.unwrap());
-    for change in engine.changes(&host, 0, 10_000).await.unwrap() {
-        add("change", &change);
-    }
     let admin = system.administer(workspace, now);
     for entry in engine.log(&admin, store, 0, 10_000).await.unwrap() {
         add("log", &entry);
@@ -59,6 +56,9 @@ pub(crate) async fn dump(
     let model = policy::read(&caller, &facts, now).unwrap();
     let model_search = policy::search(&caller, &[facts], now);
     for (name, pass) in [("host", &host), ("model", &model)] {
+        for change in engine.changes(pass, 0, 10_000).await.unwrap() {
+            add(&format!("{name} change"), &change);
+        }
         lists(engine, pass, name, &mut add).await;
         versions(engine, pass, name, &mut add).await;
     }

@@ -235,7 +235,7 @@ macro_rules! for_each_contract_case {
                 a_version_redacted_between_two_pages_is_redacted_on_import
                 a_damaged_entry_is_refused_whole
                 nothing_follows_a_removal
-                a_memory_belongs_to_one_store
+                a_version_belongs_to_one_store
             }
         }
     };

@@ -270,8 +270,10 @@ pub async fn a_version_redacted_between_two_pages_is_redacted_on_import(db: Db) 
     world.assert_sound().await;
 }
 
-/// What may be wrong with an entry of a store's history.
-fn damages() -> Vec<(&'static str, fn(&mut Version))> {
+/// What is wrong with an entry, and how to make it so.
+type Damage = (&'static str, fn(&mut Version));
+
+fn damages() -> Vec<Damage> {
     vec![
         ("another store", |version| version.store = StoreId::from_u128(next_bits())),
         ("a revision too far", |version| version.revision += 1),
@@ -353,16 +355,13 @@ pub async fn nothing_follows_a_removal(db: Db) {
     assert_refused!(result, StorageError::Invalid(_));
 }
 
-pub async fn a_memory_belongs_to_one_store(db: Db) {
+pub async fn a_version_belongs_to_one_store(db: Db) {
     let world = World::new(db).await;
     world.put("/a", "one").await;
     let copy = world.plan_store(Default::default());
     let mut items = vec![ImportItem::Store(Box::new(copy.clone()))];
     items.extend(retarget(log(&world).await, copy.id, 0));
-    assert_refused!(import(&world, items.clone()).await, StorageError::Taken(_));
-    if let ImportItem::Entry(_, LogEntry::Version { version, .. }) = &mut items[1] {
-        version.id = VersionId::from_u128(next_bits());
-    }
     assert_refused!(import(&world, items).await, StorageError::Taken(_));
+    assert_eq!(world.storage.facts(copy.id, world.owner, None).await.unwrap(), None);
     world.assert_sound().await;
 }

@@ -22,7 +22,7 @@ impl State {
                 ImportItem::Grant(grant) => self.import_grant(pass, grant)?,
                 ImportItem::Entry(store, entry) => {
                     require_workspace(pass, self.shelf(store)?)?;
-                    self.refuse_ids_of_others(store, &entry)?;
+                    self.refuse_versions_of_others(store, &entry)?;
                     self.shelf_mut(store)?.import_entry(entry)?
                 }
             };
@@ -31,15 +31,15 @@ impl State {
         Ok(Receipt::Imported(added))
     }
 
-    /// Ids are unique across stores.
-    fn refuse_ids_of_others(&self, store: StoreId, entry: &LogEntry) -> Result<()> {
+    /// A version's id is unique across stores.
+    fn refuse_versions_of_others(&self, store: StoreId, entry: &LogEntry) -> Result<()> {
         let LogEntry::Version { version, .. } = entry else { return Ok(()) };
-        let mut others = self.shelves.values().filter(|shelf| shelf.store.id != store);
-        let has_id = |shelf: &Shelf| {
-            shelf.memories.contains_key(&version.memory)
-                || shelf.versions().any(|known| known.id == version.id)
-        };
-        if others.any(has_id) { Err(StorageError::Taken("id")) } else { Ok(()) }
+        let others = self.shelves.values().filter(|shelf| shelf.store.id != store);
+        let mut versions = others.flat_map(Shelf::versions);
+        if versions.any(|known| known.id == version.id) {
+            return Err(StorageError::Taken("memory version"));
+        }
+        Ok(())
     }
 
     fn import_principal(&mut self, pass: &AdminPass, principal: Principal) -> Result<bool> {
