@@ -67,7 +67,7 @@ pub(crate) fn run(directory: &Path, count: u64) -> anyhow::Result<Vec<(StoreId, 
 }
 
 fn memory_id(n: u64) -> MemoryId {
-    MemoryId::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 | u128::from(n) << 64)
+    MemoryId::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 | u128::from(n))
 }
 
 async fn make_store(
@@ -110,7 +110,7 @@ async fn put(
             anyhow::Ok(StampedEdit {
                 edit: Edit::put_text(path, text(n)),
                 new_memory: memory_id(n),
-                version: VersionId::from_u128(memory_id(n).as_u128() + 1),
+                version: VersionId::from_u128(memory_id(n).as_u128()),
             })
         })
         .collect::<Result<Vec<_>, _>>()?;

@@ -177,6 +177,7 @@ fn push(
     let median = pairs[pairs.len() / 2];
     lines.push(Figure { name: to.to_owned(), rate: median.1, ratio: None });
     let value = ratio(&median);
+    println!("  {:.0} of {:.0} per second: {value:.2}", median.0.per_second, median.1.per_second);
     lines.push(Figure {
         name: name.to_owned(),
         rate: median.0,

@@ -128,7 +128,7 @@ fn insert(connection: &Connection, row: i64, job: &Job) -> anyhow::Result<()> {
         row,
         1,
         digest,
-        job.text.len(),
+        job.text.len() as i64,
         0,
         row,
         row
@@ -144,7 +144,7 @@ fn insert(connection: &Connection, row: i64, job: &Job) -> anyhow::Result<()> {
         none,
         0,
         digest,
-        job.text.len(),
+        job.text.len() as i64,
         0,
         1,
         id,
