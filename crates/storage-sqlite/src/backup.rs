@@ -2,6 +2,7 @@
 //! copy begun before a redaction must not be the place where the redacted content lives on.
 
 use crate::fault::Fault;
+use crate::open::VFS;
 use loci_storage::StorageError;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, File};
@@ -37,7 +38,8 @@ fn copy(database: &Path, to: &Path, gate: &Gate) -> loci_storage::Result<()> {
     let to =
         to.to_str().ok_or_else(|| StorageError::Io("the path of a backup must be UTF-8".into()))?;
     let copy = || -> rusqlite::Result<()> {
-        let conn = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let conn = Connection::open_with_flags_and_vfs(database, flags, VFS)?;
         conn.pragma_update(None, "trusted_schema", "off")?;
         conn.execute("vacuum into ?1", [to])?;
         Ok(())

@@ -16,6 +16,7 @@ mod grants;
 mod history;
 mod idempotency;
 mod keys;
+mod known;
 mod lexical;
 mod list;
 mod log;
@@ -37,6 +38,7 @@ pub use open::{OpenError, SqliteOptions};
 use apply::Core;
 use async_trait::async_trait;
 use ballast::Ballast;
+use known::Known;
 use loci_model::policy::{AdminPass, BrowsePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
     ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
@@ -65,6 +67,7 @@ pub struct SqliteStorage {
     scans: Scans,
     writer: Writer,
     gate: Arc<backup::Gate>,
+    known: Arc<Known>,
     database: PathBuf,
     _dir: DataDir,
 }
@@ -80,8 +83,10 @@ impl SqliteStorage {
         let scans = Scans::start(&database, &options)?;
         let gate = Arc::new(backup::Gate::default());
         let ballast = Ballast::new(&dir.path, options.ballast_bytes);
-        let writer = Writer::start(Core::new(conn)?, ballast, Arc::clone(&gate))?;
-        Ok(Self { readers, scans, writer, gate, database, _dir: dir })
+        let known = Arc::new(Known::default());
+        let writer =
+            Writer::start(Core::new(conn)?, ballast, Arc::clone(&gate), Arc::clone(&known))?;
+        Ok(Self { readers, scans, writer, gate, known, database, _dir: dir })
     }
 
     /// Closes the directory; the same as dropping it, for those who like to see it said.
@@ -126,7 +131,8 @@ impl Storage for SqliteStorage {
         principal: PrincipalId,
         session: Option<SessionId>,
     ) -> Result<Option<Facts>> {
-        self.readers.read(|conn| read::facts(conn, store, principal, session))
+        let load = || self.readers.read(|conn| read::facts(conn, store, principal, session));
+        self.known.facts(&(store, principal, session), load)
     }
 
     async fn list_stores(
@@ -142,6 +148,9 @@ impl Storage for SqliteStorage {
         if let At::First(_) = at {
             let (pass, at) = (pass.clone(), at.clone());
             return self.scans.scan(move |conn| read::get(conn, &pass, &at, view)).await;
+        }
+        if let (At::Id(id), View::Full) = (at, view) {
+            return self.readers.read_once(|conn| read::get_full(conn, pass, *id));
         }
         self.readers.read(|conn| read::get(conn, pass, at, view))
     }
@@ -192,7 +201,7 @@ impl Storage for SqliteStorage {
     }
 
     async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<(ApiKey, Principal)>> {
-        self.readers.read(|conn| keys::with_principal(conn, hash))
+        self.known.key(hash, || self.readers.read(|conn| keys::with_principal(conn, hash)))
     }
 
     async fn keys(&self, pass: &AdminPass) -> Result<Vec<ApiKey>> {

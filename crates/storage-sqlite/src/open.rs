@@ -21,6 +21,9 @@ const SQLITE_VERSION_MIN: i32 = 3_051_003;
 /// Above this size the check after an unclean stop would hold up the start for too long.
 const QUICK_CHECK_BYTES_MAX: u64 = 256 * 1024 * 1024;
 const STATEMENTS_CACHED: usize = 192;
+/// The directory is ours alone, so SQLite may keep the index of its log in our memory and need not
+/// ask the kernel for a lock at every read.
+pub(crate) const VFS: &str = "unix-excl";
 
 /// What can be tuned. None of it changes what is promised.
 #[derive(Debug, Clone, Copy)]
@@ -128,7 +131,7 @@ pub(crate) fn open_writer(dir: &DataDir, options: &SqliteOptions) -> Result<Conn
     let database = dir.database();
     refuse_foreign_header(&database)?;
     let was_unclean = file_bytes(&dir.path.join("loci.db-wal")) > 0;
-    let conn = Connection::open(&database)?;
+    let conn = Connection::open_with_flags_and_vfs(&database, OpenFlags::default(), VFS)?;
     // Until the format is known to be ours, closing must not fold the log into the database.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     migrate::refuse_unknown(&conn)?;
@@ -149,7 +152,7 @@ pub(crate) fn open_writer(dir: &DataDir, options: &SqliteOptions) -> Result<Conn
 /// Opens one more connection that can only read.
 pub(crate) fn open_reader(database: &Path, cache_kib: u32) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(database, flags)?;
+    let conn = Connection::open_with_flags_and_vfs(database, flags, VFS)?;
     configure(&conn, cache_kib)?;
     conn.pragma_update(None, "query_only", "on")?;
     Ok(conn)

@@ -11,7 +11,9 @@ use crate::stores;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use loci_model::policy::{Facts, ReadPass};
 use loci_model::query::StoreStats;
-use loci_model::{At, Content, Digest, Memory, PrincipalId, SessionId, StoreId, Timestamp, View};
+use loci_model::{
+    At, Content, Digest, Memory, MemoryId, PrincipalId, SessionId, StoreId, Timestamp, View,
+};
 use loci_storage::StorageError;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::path::Path;
@@ -45,10 +47,22 @@ impl Readers {
         &self,
         read: impl FnOnce(&Connection) -> Result<T>,
     ) -> loci_storage::Result<T> {
+        let lease = self.lease();
+        snapshot(lease.conn(), read).map_err(StorageError::from)
+    }
+
+    /// Runs a read of a single statement, which is a snapshot by itself.
+    pub(crate) fn read_once<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T>,
+    ) -> loci_storage::Result<T> {
+        let lease = self.lease();
+        read(lease.conn()).map_err(StorageError::from)
+    }
+
+    fn lease(&self) -> Lease<'_> {
         let conn = self.free.recv().expect("the pool holds its own sender");
-        let lease = Lease { conn: Some(conn), back: &self.back };
-        let conn = lease.conn.as_ref().expect("leased until dropped");
-        snapshot(conn, read).map_err(StorageError::from)
+        Lease { conn: Some(conn), back: &self.back }
     }
 }
 
@@ -56,6 +70,12 @@ impl Readers {
 struct Lease<'p> {
     conn: Option<Connection>,
     back: &'p Sender<Connection>,
+}
+
+impl Lease<'_> {
+    fn conn(&self) -> &Connection {
+        self.conn.as_ref().expect("leased until dropped")
+    }
 }
 
 impl Drop for Lease<'_> {
@@ -192,14 +212,33 @@ pub(crate) fn get(
         }
         At::Id(_) | At::Path(..) => named(conn, store_pk, pass.store(), at)?,
     };
-    let is_shown = |row: &MemoryRow| {
-        row::visibility_code(row.memory.attributes.visibility) <= visibility_max(pass.audience())
-            && !row.is_expired_at(pass.now())
-    };
-    let Some(found) = found.filter(is_shown) else {
+    let Some(found) = found.filter(|row| is_shown(row, pass)) else {
         return Ok(None);
     };
     in_view(conn, found, view).map(Some)
+}
+
+/// A memory with its content by one statement: the read that agents do most.
+pub(crate) fn get_full(conn: &Connection, pass: &ReadPass, id: MemoryId) -> Result<Option<Memory>> {
+    let mut statement = conn.prepare_cached(include_str!("../queries/memory/get.sql"))?;
+    let found = statement
+        .query_row(params![pass.store().to_bytes(), id.to_bytes()], |row| {
+            let bytes: Option<Vec<u8>> = row.get(row::LIVE_MEMORY_COLUMNS)?;
+            Ok((row::memory(row, pass.store())?, bytes))
+        })
+        .optional()?;
+    let Some((found, bytes)) = found.filter(|(found, _)| is_shown(found, pass)) else {
+        return Ok(None);
+    };
+    let mut memory = found.memory;
+    memory.content = Some(checked(bytes, memory.digest, memory.is_sealed)?);
+    Ok(Some(memory))
+}
+
+/// Whether the pass's audience sees a memory now.
+fn is_shown(row: &MemoryRow, pass: &ReadPass) -> bool {
+    row::visibility_code(row.memory.attributes.visibility) <= visibility_max(pass.audience())
+        && !row.is_expired_at(pass.now())
 }
 
 /// The live memory of an id or path, whoever may see it.
@@ -252,7 +291,11 @@ pub(crate) fn content(
     digest: Digest,
     is_sealed: bool,
 ) -> Result<Content> {
-    raw_content(conn, version_pk)?
+    checked(raw_content(conn, version_pk)?, digest, is_sealed)
+}
+
+fn checked(bytes: Option<Vec<u8>>, digest: Digest, is_sealed: bool) -> Result<Content> {
+    bytes
         .and_then(|bytes| content_of(bytes, is_sealed))
         .filter(|content| content.digest() == digest)
         .ok_or_else(|| corrupt("content does not match its digest"))

@@ -293,6 +293,9 @@ impl MemoryRow {
     }
 }
 
+/// How many columns the view `live_memory` has; what a statement adds comes after them.
+pub(crate) const LIVE_MEMORY_COLUMNS: usize = 25;
+
 /// A row of the view `live_memory`.
 pub(crate) fn memory(row: &Row<'_>, store: StoreId) -> Result<MemoryRow> {
     Ok(MemoryRow {

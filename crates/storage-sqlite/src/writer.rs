@@ -10,6 +10,7 @@ use crate::apply::Core;
 use crate::backup::Gate;
 use crate::ballast::Ballast;
 use crate::fault::{Fault, code_of};
+use crate::known::{Known, is_about_access};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 use loci_model::{Content, EditOp};
 use loci_storage::log::{ImportItem, LogEntry};
@@ -58,6 +59,7 @@ impl Writer {
         mut core: Core,
         ballast: Ballast,
         gate: Arc<Gate>,
+        known: Arc<Known>,
     ) -> std::io::Result<Self> {
         let (queue, jobs) = bounded(QUEUE_MAX);
         let stopped = Arc::new(OnceLock::new());
@@ -73,6 +75,7 @@ impl Writer {
             core,
             ballast,
             gate,
+            known,
             stopped: Arc::clone(&stopped),
             log_pages,
             checkpointed_pages: 0,
@@ -141,6 +144,7 @@ struct Group {
     core: Core,
     ballast: Ballast,
     gate: Arc<Gate>,
+    known: Arc<Known>,
     stopped: Arc<OnceLock<String>>,
     /// Pages in the log after the last commit.
     log_pages: Arc<AtomicI32>,
@@ -278,6 +282,9 @@ impl Group {
 
     /// Answers what is durable; what scrubs, after the bytes are gone.
     fn finish(&mut self, group: Vec<Job>, answers: Vec<Answer>) {
+        if group.iter().any(|job| is_about_access(&job.mutation)) {
+            self.known.turn();
+        }
         let mut scrubs = Vec::new();
         for (job, answer) in group.into_iter().zip(answers) {
             if answer.is_ok() && is_scrub(&job.mutation) {
