@@ -6,6 +6,7 @@
 //! are the same for all of them.
 #![warn(missing_docs)]
 
+mod bodies;
 mod error;
 mod extract;
 mod layers;
@@ -13,6 +14,7 @@ mod listen;
 mod metrics;
 mod openapi;
 mod options;
+mod phase;
 mod routes;
 mod timed_io;
 mod wire;

@@ -6,15 +6,17 @@
 //! are answered even then, so that a crowded server is not taken for a dead one.
 
 use crate::HttpOptions;
+use crate::bodies::{Received, Sent};
 use crate::error::Failure;
 use crate::layers::auth::LocalOperator;
 use crate::metrics::CONNECTIONS;
-use crate::timed_io::{Patience, Phase, TimedIo};
+use crate::phase::Phase;
+use crate::timed_io::{Patience, TimedIo};
 use axum::Router;
-use axum::body::{Body, HttpBody};
-use bytes::Bytes;
-use http::{Request, Response, StatusCode};
-use hyper::body::{Frame, Incoming, SizeHint};
+use axum::body::Body;
+use http::header::CONNECTION;
+use http::{HeaderValue, Request, Response, StatusCode};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -22,10 +24,9 @@ use loci_model::RequestId;
 use std::convert::Infallible;
 use std::io;
 use std::net::IpAddr;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
@@ -205,8 +206,15 @@ async fn hold<I>(
     let answer = service_fn(|request: Request<Incoming>| {
         serving.serve();
         let phase = serving.clone();
+        let request = request.map(|body| Received::new(body, phase.clone()));
         let answered = answer(shared, request, &origin, room);
-        async move { Ok::<_, Infallible>(answered.await.map(|body| Sent { body, phase })) }
+        async move {
+            let mut response = answered.await;
+            if phase.is_unread() {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, Infallible>(response.map(|body| Sent::new(body, phase)))
+        }
     });
     let connection = http1::Builder::new()
         .keep_alive(room == Room::Served)
@@ -248,7 +256,7 @@ async fn hold<I>(
 /// One request, to the router; or, in a crowd, only probes.
 fn answer(
     shared: &Shared,
-    request: Request<Incoming>,
+    request: Request<Received>,
     origin: &Origin,
     room: Room,
 ) -> impl Future<Output = Response<Body>> + Send + 'static {
@@ -293,37 +301,5 @@ impl Counted {
 impl Drop for Counted {
     fn drop(&mut self) {
         CONNECTIONS.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// An answer's body; tells the socket when it has been handed over.
-struct Sent {
-    body: Body,
-    phase: Phase,
-}
-
-impl HttpBody for Sent {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-impl Drop for Sent {
-    fn drop(&mut self) {
-        self.phase.wait();
     }
 }

@@ -6,59 +6,26 @@
 //! gate), so while a request is being served nothing is timed here but writing. Timers are armed
 //! only when the socket makes us wait, and moved only when they would fire too late: a busy
 //! connection never touches them.
+//!
+//! When the server ends a connection while the client is still sending a body nobody wants, closing
+//! at once would make the system answer those bytes with a reset, and the client would see that
+//! instead of our answer. So the shutdown sends its end and goes on reading for a while.
 
 use crate::HttpOptions;
+use crate::phase::{FRESH, HEADERS, Phase, SERVING, WAITING};
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// Where a connection stands. Set by the socket (first byte) and by the service (request, end of
-/// answer), which run in the same task.
-#[derive(Clone)]
-pub(crate) struct Phase(Arc<AtomicU8>);
-
-/// Opened, and not one whole request yet.
-const FRESH: u8 = 0;
-/// Between requests.
-const WAITING: u8 = 1;
-/// In the headers of a request.
-const HEADERS: u8 = 2;
-/// From the end of the headers to the end of the answer.
-const SERVING: u8 = 3;
-
-impl Phase {
-    pub(crate) fn fresh() -> Self {
-        Self(Arc::new(AtomicU8::new(FRESH)))
-    }
-
-    /// A request's headers are complete.
-    pub(crate) fn serve(&self) {
-        self.set(SERVING);
-    }
-
-    /// The answer is out of our hands.
-    pub(crate) fn wait(&self) {
-        self.set(WAITING);
-    }
-
-    /// Whether a request is under way, or may be on its way to us.
-    pub(crate) fn is_fresh(&self) -> bool {
-        self.get() == FRESH
-    }
-
-    fn get(&self) -> u8 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    fn set(&self, phase: u8) {
-        self.0.store(phase, Ordering::Relaxed);
-    }
-}
+/// How long a client may take to notice that we have answered and closed.
+const LINGER: Duration = Duration::from_secs(5);
+/// How much it may send meanwhile.
+const LINGER_BYTES_MAX: usize = 256 * 1024 * 1024;
+const LINGER_CHUNK_BYTES: usize = 16 * 1024;
 
 /// How long each wait may be.
 #[derive(Debug, Clone, Copy)]
@@ -78,6 +45,13 @@ impl Patience {
     }
 }
 
+/// What is left for a client that has been answered before it had sent everything.
+#[derive(Clone, Copy)]
+struct Lingering {
+    until: Instant,
+    bytes_left: usize,
+}
+
 /// The socket with its timers.
 pub(crate) struct TimedIo<I> {
     inner: I,
@@ -87,6 +61,8 @@ pub(crate) struct TimedIo<I> {
     timed_phase: u8,
     read_by: Option<Instant>,
     write_by: Option<Instant>,
+    /// Set when our end is sent and only the client's is waited for.
+    lingering: Option<Lingering>,
     alarm: Option<Pin<Box<Sleep>>>,
 }
 
@@ -99,6 +75,7 @@ impl<I> TimedIo<I> {
             timed_phase: SERVING,
             read_by: None,
             write_by: None,
+            lingering: None,
             alarm: None,
         }
     }
@@ -163,6 +140,33 @@ impl<I> TimedIo<I> {
     }
 }
 
+impl<I: AsyncRead + Unpin> TimedIo<I> {
+    /// Reads and drops until the client ends, or has been waited for long enough.
+    fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let patience = LINGER.min(self.patience.writing);
+        let mut lingering = *self.lingering.get_or_insert_with(|| Lingering {
+            until: Instant::now() + patience,
+            bytes_left: LINGER_BYTES_MAX,
+        });
+        (self.read_by, self.write_by) = (Some(lingering.until), None);
+        let mut chunk = [MaybeUninit::uninit(); LINGER_CHUNK_BYTES];
+        while lingering.bytes_left > 0 && Instant::now() < lingering.until {
+            let mut buffer = ReadBuf::uninit(&mut chunk);
+            match Pin::new(&mut self.inner).poll_read(cx, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    lingering.bytes_left =
+                        lingering.bytes_left.saturating_sub(buffer.filled().len());
+                    self.lingering = Some(lingering);
+                }
+                // The end, or a connection that is broken anyway.
+                Poll::Ready(_) => return Poll::Ready(()),
+                Poll::Pending => return self.poll_impatience(cx).map(drop),
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
 impl<I: AsyncRead + Unpin> AsyncRead for TimedIo<I> {
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -183,7 +187,7 @@ impl<I: AsyncRead + Unpin> AsyncRead for TimedIo<I> {
     }
 }
 
-impl<I: AsyncWrite + Unpin> AsyncWrite for TimedIo<I> {
+impl<I: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimedIo<I> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -212,8 +216,14 @@ impl<I: AsyncWrite + Unpin> AsyncWrite for TimedIo<I> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let shut = Pin::new(&mut self.inner).poll_shutdown(cx);
-        self.time_writing(cx, shut)
+        if self.lingering.is_none() {
+            let shut = Pin::new(&mut self.inner).poll_shutdown(cx);
+            ready!(self.time_writing(cx, shut))?;
+        }
+        match self.phase.is_unread() {
+            true => self.poll_linger(cx).map(Ok),
+            false => Poll::Ready(Ok(())),
+        }
     }
 }
 
@@ -332,5 +342,36 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         assert_about(started.elapsed(), secs(18));
         reader.abort();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_is_still_sending_is_heard_out_for_a_while() {
+        let (mut io, mut theirs, phase) = pair();
+        phase.serve();
+        phase.leave_unread();
+        let client = tokio::spawn(async move {
+            for _ in 0..100 {
+                theirs.write_all(&[0; 1000]).await.unwrap();
+            }
+            assert_eq!(theirs.read(&mut [0; 8]).await.unwrap(), 0, "our end came");
+        });
+        io.shutdown().await.unwrap();
+        client.await.unwrap();
+
+        let (mut io, _theirs, phase) = pair();
+        phase.leave_unread();
+        let started = Instant::now();
+        io.shutdown().await.unwrap();
+        assert_about(started.elapsed(), LINGER);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_has_sent_everything_is_not_waited_for() {
+        let (mut io, _theirs, phase) = pair();
+        phase.leave_unread();
+        phase.serve();
+        let started = Instant::now();
+        io.shutdown().await.unwrap();
+        assert_eq!(started.elapsed(), Duration::ZERO);
     }
 }

@@ -156,6 +156,86 @@ async fn too_many_headers_are_refused_and_slow_ones_cut() {
     assert!(!matches!(ended.expect("cut on time"), Ok(1..)));
 }
 
+const MIB: usize = 1024 * 1024;
+
+/// Sends a head, then pieces of a body in a task of its own, while the answer is read to its end.
+/// Gives the answer, and whether all of the body could be sent.
+async fn upload(
+    addr: SocketAddr,
+    head: &str,
+    piece: &'static [u8],
+    pieces: usize,
+) -> (String, bool) {
+    let mut stream = TcpStream::connect(addr).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let (mut read, mut write) = stream.into_split();
+    let sending = tokio::spawn(async move {
+        for _ in 0..pieces {
+            if write.write_all(piece).await.is_err() {
+                return None;
+            }
+        }
+        // Dropping it would end our side, and a request that is given up gets no answer.
+        Some(write)
+    });
+    let mut answer = Vec::new();
+    let ended = tokio::time::timeout(Duration::from_secs(20), read.read_to_end(&mut answer)).await;
+    ended.expect("the server closes").expect("with an end, not a reset");
+    (String::from_utf8(answer).unwrap(), sending.await.unwrap().is_some())
+}
+
+fn post_head(path: &str, body: &str) -> String {
+    format!("POST {path} HTTP/1.1\r\nhost: loci\r\nx-api-key: {ADMIN}\r\n{body}\r\n\r\n")
+}
+
+#[tokio::test]
+async fn whoever_sends_too_much_hears_so() {
+    let running = run(HttpOptions::default(), Router::new()).await;
+    let mib: &[u8] = vec![b'x'; MIB].leak();
+    let (addr, path) = (running.addr, "/v1/principals");
+    // Announced, and read to its end.
+    let head = post_head(path, &format!("content-length: {}", 33 * MIB));
+    let (answer, is_sent) = upload(addr, &head, mib, 33).await;
+    assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+    assert!(answer.contains("connection: close"), "{answer}");
+    assert!(is_sent, "33 MiB are taken");
+    // Announced, and too much to be read: answered at once, and not reset.
+    let head = post_head(path, &format!("content-length: {}", 1000 * MIB));
+    let (answer, is_sent) = upload(addr, &head, mib, 100).await;
+    assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+    assert!(is_sent, "the sender can finish after the answer");
+    // In chunks.
+    let chunk: &[u8] = format!("100000\r\n{}\r\n", "x".repeat(MIB)).into_bytes().leak();
+    let head = post_head(path, "transfer-encoding: chunked");
+    let (answer, is_sent) = upload(addr, &head, chunk, 100).await;
+    assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+    assert!(is_sent, "the sender can finish after the answer");
+}
+
+#[tokio::test]
+async fn whoever_asks_first_need_not_send_too_much() {
+    let running = run(HttpOptions::default(), Router::new()).await;
+    let body = format!("expect: 100-continue\r\ncontent-length: {}", 2 * MIB);
+    let mut stream = TcpStream::connect(running.addr).await.unwrap();
+    let answer = ask(&mut stream, &post_head("/v1/principals", &body)).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_refused_import_says_why_while_it_is_being_sent() {
+    let running = run(HttpOptions::default(), Router::new()).await;
+    let line = format!("\"{}\"\n", "x".repeat(MIB));
+    let chunk: &[u8] = format!("{:x}\r\n{line}\r\n", line.len()).into_bytes().leak();
+    let head = post_head("/v1/import", "transfer-encoding: chunked");
+    let (answer, is_sent) = upload(running.addr, &head, chunk, 100).await;
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+    assert!(is_sent, "the sender can finish after the answer");
+    let stranger = head.replace(ADMIN, "wrong");
+    let (answer, is_sent) = upload(running.addr, &stranger, chunk, 100).await;
+    assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    assert!(is_sent, "the sender can finish after the answer");
+}
+
 #[tokio::test]
 async fn on_its_socket_the_operator_needs_no_key() {
     let server = Server::new().await;

@@ -11,7 +11,7 @@ use crate::routes::Timing;
 use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use bytes::{Bytes, BytesMut};
-use http::header::CONTENT_LENGTH;
+use http::header::{CONTENT_LENGTH, EXPECT};
 use http::{HeaderMap, Method, StatusCode};
 use http_body_util::BodyExt;
 use loci_engine::IdempotencyKey;
@@ -22,9 +22,12 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 /// Each received byte buys a body this much time on top of the idle timeout: 4 KiB a second.
 const NANOS_PER_BYTE: u64 = 1_000_000_000 / (4 * 1024);
-/// A body over the limit is read and dropped up to here, so that the client hears the answer.
-const DISCARD_BYTES_MAX: u64 = 8 * 1024 * 1024;
-/// How long the rest of such a body is waited for at a time.
+/// A body nobody wants is read and dropped up to here, so that clients that listen only when they
+/// have sent everything hear the answer. The listener does a little more for larger ones.
+const DISCARD_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// For how long.
+const DISCARD_TIME: Duration = Duration::from_secs(10);
+/// How long the next piece of such a body is waited for.
 const DISCARD_PAUSE: Duration = Duration::from_millis(250);
 
 /// The bounds of a body.
@@ -80,7 +83,7 @@ pub(super) async fn discard(
     if is_left_alone(request, timing) {
         return Ok(());
     }
-    refuse_announced(request.headers(), limits)?;
+    refuse_announced(request, limits).await?;
     let body = std::mem::take(request.body_mut());
     let mut reading = Reading::new(body, limits);
     while reading.next().await?.is_some() {}
@@ -96,7 +99,7 @@ async fn collect(request: &mut Request, limits: &BodyLimits) -> Result<Bytes> {
     if request.body().is_end_stream() {
         return Ok(Bytes::new());
     }
-    refuse_announced(request.headers(), limits)?;
+    refuse_announced(request, limits).await?;
     let body = std::mem::take(request.body_mut());
     let mut reading = Reading::new(body, limits);
     let Some(first) = reading.next().await? else {
@@ -150,22 +153,29 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Refuses a body that says it is far too large, without waiting for it.
-fn refuse_announced(headers: &HeaderMap, limits: &BodyLimits) -> Result<()> {
+/// Refuses a body that says it is too large; one that is far too large, or that the client has not
+/// begun to send, without waiting for it.
+async fn refuse_announced(request: &mut Request, limits: &BodyLimits) -> Result<()> {
+    let headers = request.headers();
     let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     let announced: Option<u64> = announced.and_then(|value| value.parse().ok());
-    match announced {
-        Some(bytes) if bytes > DISCARD_BYTES_MAX.max(limits.bytes_max as u64) => {
-            Err(too_large(limits.bytes_max).closing())
-        }
-        _ => Ok(()),
+    let Some(bytes) = announced.filter(|bytes| *bytes > limits.bytes_max as u64) else {
+        return Ok(());
+    };
+    // Reading would tell the client to go on.
+    let is_asking_first = headers.contains_key(EXPECT);
+    if bytes <= DISCARD_BYTES_MAX && !is_asking_first {
+        skip_rest(request.body_mut()).await;
     }
+    Err(too_large(limits.bytes_max).closing())
 }
 
 /// Lets a client finish what it is sending, if it does so soon.
 pub(crate) async fn skip_rest(body: &mut Body) {
     let mut skipped = 0u64;
+    let deadline = Instant::now() + DISCARD_TIME;
     while skipped < DISCARD_BYTES_MAX
+        && Instant::now() < deadline
         && let Ok(Some(Ok(frame))) = timeout(DISCARD_PAUSE, body.frame()).await
     {
         skipped += frame.data_ref().map_or(0, |piece| piece.len() as u64);

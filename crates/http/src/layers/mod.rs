@@ -172,8 +172,10 @@ impl Shared {
         let found = auth::find_caller(&self.engine, headers, operator).await;
         if let (Some(rate), Found::Key(_)) = (&self.rate, &found)
             && let Some(key) = auth::secret_hash(request.headers())
+            && let Err(refused) = rate.take(&key, Instant::now())
         {
-            rate.take(&key, Instant::now())?;
+            body::discard(&mut request, timing, &self.body).await?;
+            return Err(refused);
         }
         let identified = match found {
             Found::Nobody => {
