@@ -90,7 +90,7 @@ def test_revoked_key_is_an_authentication_error(server, client, store):
 
 def test_body_over_the_transport_limit_is_request_too_large(client, store):
     with refused(RequestTooLargeError, "request_too_large"):
-        client.beta.memory_stores.memories.create(store.id, path="/a", content="x" * (4 * 1024 * 1024))
+        client.beta.memory_stores.memories.create(store.id, path="/a", content="x" * (33 * 1024 * 1024))
     assert client.beta.memory_stores.memories.list(store.id).data == []
 
 

@@ -52,7 +52,7 @@ forEachRelease('errors', (sdk) => {
 
   test('a body over the transport limit is 413 request_too_large', withStore(sdk, async ({ store, memories }) => {
     const error = await sdk.refused(
-      () => memories.create(store.id, { path: '/a', content: 'x'.repeat(4 * 1024 * 1024) }),
+      () => memories.create(store.id, { path: '/a', content: 'x'.repeat(33 * 1024 * 1024) }),
       'ContentTooLargeError',
       'request_too_large',
     );
