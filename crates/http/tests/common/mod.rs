@@ -1,4 +1,4 @@
-//! A router over the in-memory storage, with an administrator's key, and requests to it.
+//! A router over a storage, the in-memory one unless told otherwise, with an administrator's key, and requests to it.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,6 +15,7 @@ use loci_engine::seam::Seams;
 use loci_engine::{Context, Engine, FirstStart, NewStore, Secret};
 use loci_http::{HttpOptions, LocalOperator};
 use loci_model::{Edit, Memory, MemoryPath, StoreId};
+use loci_storage::Storage;
 use loci_storage::mem::MemStorage;
 use serde_json::Value;
 use std::sync::Arc;
@@ -70,7 +71,11 @@ impl Server {
     }
 
     pub async fn with(options: &HttpOptions, doors: Router) -> Self {
-        let engine = Engine::new(Arc::new(MemStorage::new()), Seams::real());
+        Self::over(Arc::new(MemStorage::new()), options, doors).await
+    }
+
+    pub async fn over(storage: Arc<dyn Storage>, options: &HttpOptions, doors: Router) -> Self {
+        let engine = Engine::new(storage, Seams::real());
         let start = engine.bootstrap(Some(&Secret::given(ADMIN))).await.unwrap();
         let info = InfoBuilder::new().title("doors").version("0").build();
         let openapi = OpenApiBuilder::new().info(info).build();
