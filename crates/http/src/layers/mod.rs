@@ -216,3 +216,35 @@ impl Shared {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::Router;
+    use axum::body::Body;
+    use axum::routing::any;
+    use loci_engine::seam::Seams;
+    use loci_storage::mem::MemStorage;
+    use tower::ServiceExt;
+
+    #[tokio::test(start_paused = true)]
+    async fn only_what_takes_as_long_as_the_data_is_large_may_outlast_the_timeout() {
+        let options = HttpOptions::default();
+        let engine = Engine::new(Arc::new(MemStorage::new()), Seams::real());
+        let gate = GateLayer::new(engine, Arc::new(Metrics::new()), &options);
+        let slow = any(async || tokio::time::sleep(Duration::from_secs(3600)).await);
+        for (route, status) in [
+            ("/v1/check", 200),
+            ("/v1/backup", 200),
+            ("/v1/export", 200),
+            ("/v1/import", 200),
+            ("/v1/stats", 408),
+            ("/v1/memory_stores", 408),
+        ] {
+            let router = Router::new().route(route, slow.clone()).layer(gate.clone());
+            let request = Request::post(route).body(Body::empty()).unwrap();
+            let response = router.oneshot(request).await.unwrap();
+            assert_eq!(response.status(), status, "{route}");
+        }
+    }
+}
