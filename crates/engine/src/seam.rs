@@ -7,6 +7,7 @@ use loci_model::{
     GrantId, KeyId, MemoryId, PrincipalId, RequestId, SessionId, StoreId, Timestamp, VersionId,
     WorkspaceId,
 };
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,6 +19,36 @@ pub type Dice = dyn Fn(&mut [u8]) + Send + Sync;
 pub struct Seams {
     clock: Arc<dyn Clock>,
     dice: Arc<Dice>,
+}
+
+/// Random bytes of an id. Ids are not secrets, so their randomness is fetched ahead; a secret asks
+/// for more and gets bytes that were never anywhere else.
+const ID_BYTES: usize = 16;
+const POOL_BYTES: usize = 4096;
+
+thread_local! {
+    static POOL: RefCell<Pool> = const { RefCell::new(Pool { bytes: [0; POOL_BYTES], used: POOL_BYTES }) };
+}
+
+/// Random bytes fetched ahead: one call to the kernel instead of hundreds.
+struct Pool {
+    bytes: [u8; POOL_BYTES],
+    used: usize,
+}
+
+impl Pool {
+    fn fill(&mut self, buffer: &mut [u8]) {
+        if self.used + buffer.len() > POOL_BYTES {
+            from_kernel(&mut self.bytes);
+            self.used = 0;
+        }
+        buffer.copy_from_slice(&self.bytes[self.used..self.used + buffer.len()]);
+        self.used += buffer.len();
+    }
+}
+
+fn from_kernel(buffer: &mut [u8]) {
+    getrandom::fill(buffer).expect("the kernel's random source does not fail once seeded");
 }
 
 /// The machine's clock.
@@ -34,8 +65,9 @@ impl Clock for WallClock {
 impl Seams {
     /// The machine's clock and the kernel's randomness.
     pub fn real() -> Self {
-        let dice = |buffer: &mut [u8]| {
-            getrandom::fill(buffer).expect("the kernel's random source does not fail once seeded");
+        let dice = |buffer: &mut [u8]| match buffer.len() {
+            0..=ID_BYTES => POOL.with_borrow_mut(|pool| pool.fill(buffer)),
+            _ => from_kernel(buffer),
         };
         Self { clock: Arc::new(WallClock), dice: Arc::new(dice) }
     }
@@ -85,4 +117,19 @@ fresh_ids! {
     session_id: SessionId,
     key_id: KeyId,
     request_id: RequestId,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn ids_do_not_repeat_when_the_pool_is_refilled() {
+        let seams = Seams::real();
+        let now = Timestamp::from_micros(0);
+        let count = 3 * POOL_BYTES / ID_BYTES;
+        let ids: HashSet<_> = (0..count).map(|_| seams.memory_id(now)).collect();
+        assert_eq!(ids.len(), count);
+    }
 }

@@ -44,6 +44,11 @@ impl MemoryPath {
         self.0.match_indices('/').skip(1).map(|(at, _)| &self.0[..at])
     }
 
+    /// The nearest ancestor, which a path of one segment does not have.
+    pub fn parent(&self) -> Option<&str> {
+        self.0.rfind('/').filter(|at| *at > 0).map(|at| &self.0[..at])
+    }
+
     /// The half-open range of texts that lie below this path.
     pub fn descendants(&self) -> (String, String) {
         // '0' is the character after '/', so the range covers exactly what starts with "path/".
@@ -179,6 +184,8 @@ mod tests {
     fn ancestors_and_descendants() {
         let path = MemoryPath::parse("/a/b/c").unwrap();
         assert_eq!(path.ancestors().collect::<Vec<_>>(), ["/a", "/a/b"]);
+        assert_eq!(path.parent(), Some("/a/b"));
+        assert_eq!(MemoryPath::parse("/a").unwrap().parent(), None);
         let (low, high) = path.descendants();
         assert!(low.as_str() <= "/a/b/c/d" && "/a/b/c/\u{10ffff}" < high.as_str());
         assert!("/a/b/c.d" < low.as_str() && "/a/b/cd" > high.as_str());

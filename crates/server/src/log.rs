@@ -1,8 +1,11 @@
 //! Logs: structured, on standard error, JSON unless a person is watching. Only our own crates speak
 //! below the warning level: a library's idea of a debug line may hold a header or a body.
 
+mod lines;
+
 use crate::config;
 use crate::exit::Failure;
+use lines::Lines;
 use std::io::{self, IsTerminal};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::Layer;
@@ -11,8 +14,17 @@ use tracing_subscriber::fmt;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+/// Logging, for as long as this lives; its end sends the last lines.
+pub(crate) struct Log(Lines);
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.0.send();
+    }
+}
+
 /// Starts logging at the level of `LOCI_LOG`, or at the given one.
-pub(crate) fn start(default: LevelFilter) -> Result<(), Failure> {
+pub(crate) fn start(default: LevelFilter) -> Result<Log, Failure> {
     let level = match config::env("LOCI_LOG") {
         None => default,
         Some(name) => name.parse().map_err(|_| {
@@ -21,11 +33,12 @@ pub(crate) fn start(default: LevelFilter) -> Result<(), Failure> {
     };
     let others = level.min(LevelFilter::WARN);
     let filter = Targets::new().with_default(others).with_target("loci", level);
-    let lines = fmt::layer().with_writer(io::stderr);
+    let waiting = Lines::start().map_err(|error| Failure::io("cannot start the log", &error))?;
+    let lines = fmt::layer().with_writer(waiting.clone());
     let lines = match io::stderr().is_terminal() {
         true => lines.boxed(),
         false => lines.with_ansi(false).json().flatten_event(true).boxed(),
     };
     tracing_subscriber::registry().with(lines.with_filter(filter)).init();
-    Ok(())
+    Ok(Log(waiting))
 }

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
 fn run(args: Args) -> Result<(), Failure> {
     keep_private();
     let is_server = matches!(args.command, Command::Serve(_));
-    log::start(if is_server { LevelFilter::INFO } else { LevelFilter::ERROR })?;
+    let _log = log::start(if is_server { LevelFilter::INFO } else { LevelFilter::ERROR })?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

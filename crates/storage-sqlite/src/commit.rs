@@ -363,29 +363,41 @@ pub(crate) fn require_free(
         refuse_expired(Some(&row), now)?;
         Err(taken(row).into())
     };
-    let at_or_above = std::iter::once(place.path.as_str()).chain(place.path.ancestors());
-    for path in at_or_above {
-        let found = read::at_path(conn, store_pk, id, place.partition, path)?;
-        if let Some(row) = found.filter(|row| Some(row.memory_pk) != place.itself) {
-            return refuse(row);
+    let at = |path: &str| read::at_path(conn, store_pk, id, place.partition, path);
+    let is_other = |row: &MemoryRow| Some(row.memory_pk) != place.itself;
+    if let Some(row) = at(place.path.as_str())?.filter(is_other) {
+        return refuse(row);
+    }
+    // Where a memory lies beside this one, its ancestors are directories already, and they are
+    // ours too: mostly one look at the index settles all of them.
+    if !has_sibling(conn, store_pk, place)? {
+        for path in place.path.ancestors() {
+            if let Some(row) = at(path)?.filter(is_other) {
+                return refuse(row);
+            }
         }
     }
     let (low, high) = place.path.descendants();
+    let partition = opt_id_bytes(place.partition);
+    // No memory has key zero.
+    let itself = place.itself.unwrap_or(0);
     let below = conn
         .prepare_cached(include_str!("../queries/memory/below.sql"))?
-        .query_row(
-            params![
-                store_pk,
-                low,
-                high,
-                opt_id_bytes(place.partition),
-                // No memory has key zero.
-                place.itself.unwrap_or(0),
-            ],
-            |row| crate::row::memory(row, id),
-        )
+        .query_row(params![store_pk, low, high, partition, itself], |row| {
+            crate::row::memory(row, id)
+        })
         .optional()?;
     below.map_or(Ok(()), refuse)
+}
+
+/// Whether another memory lies in the directory of this place, or deeper in it.
+fn has_sibling(conn: &Connection, store_pk: i64, place: &Place<'_>) -> Result<bool> {
+    let Some(parent) = place.path.parent() else { return Ok(true) };
+    let (low, high) = (format!("{parent}/"), format!("{parent}0"));
+    let itself = place.itself.unwrap_or(0);
+    let partition = opt_id_bytes(place.partition);
+    let mut statement = conn.prepare_cached(include_str!("../queries/memory/beside.sql"))?;
+    Ok(statement.exists(params![store_pk, low, high, partition, itself])?)
 }
 
 /// A memory's words as the index has or wants them.
