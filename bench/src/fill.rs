@@ -29,7 +29,7 @@ pub(crate) fn text(n: u64) -> String {
         state ^= state >> 7;
         state ^= state << 17;
         text.push(' ');
-        if state % 5 == 0 {
+        if state.is_multiple_of(5) {
             text.push_str(&format!("item{}", state % 60_000));
         } else {
             text.push_str(WORDS[(state >> 8) as usize % WORDS.len()]);
@@ -57,7 +57,7 @@ pub(crate) fn run(directory: &Path, count: u64) -> anyhow::Result<Vec<(StoreId, 
                 samples.push((store, memory_id(next)));
                 next = upto;
             }
-            if next % 100_000 == 0 {
+            if next.is_multiple_of(100_000) {
                 println!("  {next} memories");
             }
         }

@@ -64,7 +64,7 @@ fn writes(plan: &Plan, scratch: &Path, lines: &mut Vec<Figure>) -> anyhow::Resul
             let ceiling = raw::run(&directory, clients, plan.seconds, fill::text)?;
             let server = Server::loci(&plan.loci, &directory.join("data"))?;
             let store = make_store(&server)?;
-            let own = load::run(server.address, clients, plan.seconds, create(store, "w"))?;
+            let own = load::run(server.address, clients, plan.seconds, create(&store, "w"))?;
             Ok((own, ceiling))
         })?;
         let at_least = (clients == 64).then_some(0.6);
@@ -78,7 +78,7 @@ fn reads(plan: &Plan, data: &Path, lines: &mut Vec<Figure>) -> anyhow::Result<()
     let store = make_store(&server)?;
     let mut memories = Vec::new();
     for n in 0..SMALL {
-        let answer = load::once(server.address, &create(store.clone(), "r")(0, n))?;
+        let answer = load::once(server.address, &create(&store, "r")(0, n))?;
         memories.push(id_of(&answer)?);
     }
     let sample = get(&store, &memories[0]);
@@ -140,13 +140,13 @@ fn growth(plan: &Plan, scratch: &Path, lines: &mut Vec<Figure>) -> anyhow::Resul
             small.0.address,
             64,
             plan.seconds,
-            create(make_store(&small.0)?, &format!("g{round}")),
+            create(&make_store(&small.0)?, &format!("g{round}")),
         )?;
         let many = load::run(
             large.0.address,
             64,
             plan.seconds,
-            create(make_store(&large.0)?, &format!("g{round}")),
+            create(&make_store(&large.0)?, &format!("g{round}")),
         )?;
         Ok((many, few))
     })?;
@@ -196,7 +196,7 @@ fn id_of(answer: &str) -> anyhow::Result<String> {
     Ok(answer["id"].as_str().context("answer without id")?.to_owned())
 }
 
-fn create(store: String, run: &str) -> impl Fn(usize, u64) -> Vec<u8> + 'static {
+fn create(store: &str, run: &str) -> impl Fn(usize, u64) -> Vec<u8> + 'static {
     let target = format!("/v1/memory_stores/{store}/memories");
     let run = run.to_owned();
     move |client, n| {

@@ -345,8 +345,6 @@ getters! {
         level_max: Level,
         /// The latest end that may be given; `None` is no end.
         expires_max: Option<Timestamp>,
-        /// Whether grants of others may be revoked.
-        revokes_any: bool,
     }
     BrowsePass {
         /// The tenant.
@@ -363,6 +361,14 @@ getters! {
         workspace: WorkspaceId,
         /// The moment of the request.
         now: Timestamp,
+    }
+}
+
+impl SharePass {
+    /// Whether a grant may be taken back or replaced: by whoever gave it, and by the owner.
+    /// Replacing counts as taking back, or a guest could make others' grants its own.
+    pub fn may_revoke(&self, grant: &Grant) -> bool {
+        self.revokes_any || grant.given_by == self.giver
     }
 }
 

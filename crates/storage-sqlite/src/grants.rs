@@ -88,6 +88,9 @@ impl Core {
                 Grantee::Everyone => None,
             };
             match to_grantee(&core.conn, row.store_pk, pass.store(), grantee)? {
+                Some(known) if !pass.may_revoke(&known) => {
+                    return Err(StorageError::ExceedsGiver.into());
+                }
                 Some(known) => grant.id = known.id,
                 None => {
                     let count: i64 = core
@@ -107,9 +110,8 @@ impl Core {
     pub(crate) fn revoke(&mut self, pass: &SharePass, id: GrantId) -> Result<Receipt> {
         self.with_store(pass.store(), |core, row| {
             let mut grants = list(&core.conn, row.store_pk, pass.store())?;
-            let may_revoke = |grant: &&Grant| pass.revokes_any() || grant.given_by == pass.giver();
             let found = grants.iter().find(|grant| grant.id == id);
-            if found.filter(may_revoke).is_none() {
+            if !found.is_some_and(|grant| pass.may_revoke(grant)) {
                 return Err(not_found("grant"));
             }
             let mut revoked = Vec::new();

@@ -129,6 +129,9 @@ impl State {
         }
         let mut grants = shelf.grants.iter_mut();
         if let Some(known) = grants.find(|known| known.grantee == grant.grantee) {
+            if !pass.may_revoke(known) {
+                return Err(StorageError::ExceedsGiver);
+            }
             grant.id = known.id;
             known.clone_from(&grant);
         } else if shelf.grants.len() >= limit::GRANTS_PER_STORE_MAX {
@@ -141,9 +144,8 @@ impl State {
 
     fn revoke(&mut self, pass: &SharePass, id: GrantId) -> Result<Receipt> {
         let shelf = self.shelf_mut(pass.store())?;
-        let may_revoke = |grant: &&Grant| pass.revokes_any() || grant.given_by == pass.giver();
         let found = shelf.grants.iter().find(|grant| grant.id == id);
-        if found.filter(may_revoke).is_none() {
+        if !found.is_some_and(|grant| pass.may_revoke(grant)) {
             return Err(StorageError::NotFound("grant"));
         }
         let mut revoked = Vec::new();
