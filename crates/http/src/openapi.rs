@@ -5,8 +5,10 @@ use crate::routes::{
 };
 use crate::wire::ErrorEnvelope;
 use bytes::Bytes;
-use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
-use utoipa::{Modify, OpenApi};
+use utoipa::openapi::path::{HttpMethod, Operation};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::{ContentBuilder, OpenApi as OpenApiDocument, Ref, RefOr, ResponseBuilder};
+use utoipa::{Modify, OpenApi, ToSchema};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -26,7 +28,6 @@ use utoipa::{Modify, OpenApi};
         grants::revoke,
         attributes::show,
         attributes::change,
-        attributes::change_by_patch,
         erase::erase,
         changes::list,
         stats::of_store,
@@ -43,8 +44,18 @@ use utoipa::{Modify, OpenApi};
         dump::import,
     ),
     components(schemas(ErrorEnvelope<'_>)),
-    security(("key" = [])),
-    modifiers(&Keys)
+    tags(
+        (name = "attributes", description = "What is known about memories beside their content"),
+        (name = "changes", description = "What happened in a store, in order"),
+        (name = "grants", description = "Who may use a store"),
+        (name = "principals", description = "Who can own stores, hold keys and be granted access"),
+        (name = "API keys", description = "What callers prove themselves with"),
+        (name = "stats", description = "Numbers"),
+        (name = "administration", description = "The data as a whole, for administrators"),
+        (name = "health", description = "For probes and scrapers"),
+    ),
+    security(("key" = []), ("key_header" = [])),
+    modifiers(&Keys, &Refusals)
 )]
 struct Native;
 
@@ -52,17 +63,82 @@ struct Native;
 struct Keys;
 
 impl Modify for Keys {
-    fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
+    fn modify(&self, openapi: &mut OpenApiDocument) {
         let components = openapi.components.get_or_insert_default();
         let bearer = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+        let own_header = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("X-Api-Key")));
         components.add_security_scheme("key", bearer);
+        components.add_security_scheme("key_header", own_header);
     }
 }
 
+/// What every native route may answer instead.
+struct Refusals;
+
+impl Modify for Refusals {
+    fn modify(&self, openapi: &mut OpenApiDocument) {
+        let envelope = Ref::from_schema_name(ErrorEnvelope::name());
+        let content = ContentBuilder::new().schema(Some(envelope)).build();
+        let response = |description: &str| {
+            let response = ResponseBuilder::new().description(description);
+            RefOr::T(response.content("application/json", content.clone()).build())
+        };
+        for (_, operation) in operations(openapi) {
+            let responses = &mut operation.responses.responses;
+            responses.insert("4XX".to_owned(), response("Refused"));
+            responses.insert("5XX".to_owned(), response("Failed"));
+        }
+    }
+}
+
+/// Every operation with its method.
+fn operations(openapi: &mut OpenApiDocument) -> impl Iterator<Item = (HttpMethod, &mut Operation)> {
+    openapi.paths.paths.values_mut().flat_map(|item| {
+        let methods = [
+            (HttpMethod::Get, &mut item.get),
+            (HttpMethod::Post, &mut item.post),
+            (HttpMethod::Patch, &mut item.patch),
+            (HttpMethod::Delete, &mut item.delete),
+        ];
+        methods.into_iter().filter_map(|(method, operation)| Some((method, operation.as_mut()?)))
+    })
+}
+
 /// The whole document, ready to send.
-pub(crate) fn document(doors: utoipa::openapi::OpenApi) -> Bytes {
+pub(crate) fn document(doors: OpenApiDocument) -> Bytes {
     let mut document = Native::openapi();
+    for (method, operation) in operations(&mut document) {
+        // What can be asked for under two methods has one function and two names.
+        if let (HttpMethod::Patch, Some(id)) = (method, &mut operation.operation_id) {
+            id.push_str("_by_patch");
+        }
+    }
+    debug_assert!(shared_names(&document, &doors).is_empty(), "two schemas of one name");
     document.merge(doors);
+    for (_, operation) in operations(&mut document) {
+        // Comments are wrapped; summaries are not.
+        if let Some(summary) = &mut operation.summary {
+            *summary = summary.replace('\n', " ");
+        }
+        for (status, response) in &mut operation.responses.responses {
+            if let RefOr::T(response) = response
+                && response.description.is_empty()
+            {
+                // The format insists on words where the shape says it all.
+                let said = if status.starts_with('4') { "Refused" } else { "Done" };
+                response.description = said.to_owned();
+            }
+        }
+    }
     let text = document.to_json().expect("the document is made of strings");
     Bytes::from(text)
+}
+
+/// Names of schemas that both documents have: merging would silently keep one.
+fn shared_names(ours: &OpenApiDocument, theirs: &OpenApiDocument) -> Vec<String> {
+    let (Some(ours), Some(theirs)) = (&ours.components, &theirs.components) else {
+        return Vec::new();
+    };
+    let shared = ours.schemas.keys().filter(|name| theirs.schemas.contains_key(*name));
+    shared.cloned().collect()
 }

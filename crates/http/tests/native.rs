@@ -398,6 +398,7 @@ async fn the_document_lists_every_native_route() {
         for method in methods {
             let route = &paths[&path][method];
             assert!(route["responses"]["200"].is_object(), "{method} {path}");
+            assert!(route["responses"]["4XX"]["content"].is_object(), "{method} {path}");
         }
     }
     assert_eq!(paths.len(), 19);

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 fn open(dir: &Path) -> Arc<SqliteStorage> {
-    Arc::new(SqliteStorage::open(dir, SqliteOptions::default()).unwrap())
+    Arc::new(SqliteStorage::open(dir, SqliteOptions::default()).expect("the directory is fresh"))
 }
 
 #[tokio::test]
@@ -62,6 +62,6 @@ async fn an_export_comes_in_elsewhere_and_both_are_sound() {
 }
 
 fn three_dirs() -> (tempfile::TempDir, tempfile::TempDir, tempfile::TempDir) {
-    let dir = || tempfile::tempdir().unwrap();
+    let dir = || tempfile::tempdir().expect("there is room for a directory");
     (dir(), dir(), dir())
 }

@@ -182,3 +182,40 @@ fn refused(data: &Path, error: &OpenError) -> Failure {
         other => format!("{data}: {other}"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::{Body, to_bytes};
+    use hyper::Request;
+    use serde_json::Value;
+    use std::collections::BTreeSet;
+    use tower::ServiceExt;
+
+    #[tokio::test]
+    async fn one_document_describes_the_routes_of_every_door() {
+        let data = tempfile::tempdir().unwrap();
+        let holding = Holding::take(data.path(), Kind::Command).await.unwrap();
+        let options = HttpOptions { scratch_dir: scratch_dir(data.path()), ..Default::default() };
+        let answering = holding.answer(&options).unwrap();
+        let request = Request::get("/openapi.json").body(Body::empty()).unwrap();
+        let response = answering.router().oneshot(request).await.unwrap();
+        let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        answering.release().await;
+
+        let document: Value = serde_json::from_slice(&bytes).unwrap();
+        let mut names = BTreeSet::new();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            for (method, operation) in item.as_object().unwrap() {
+                let name = operation["operationId"].as_str().unwrap();
+                assert!(names.insert(name), "{name} is {method} {path} and something else");
+                let summary = operation["summary"].as_str().unwrap_or_default();
+                assert!(!summary.is_empty(), "{method} {path} does not say what it does");
+                assert!(operation["responses"]["4XX"].is_object(), "{method} {path}");
+            }
+        }
+        for name in ["memories_create", "sessions_create", "grants_share", "backup"] {
+            assert!(names.contains(name), "{name} is missing");
+        }
+    }
+}

@@ -41,6 +41,8 @@ CAPABILITIES: dict[str, bool] = {
     "bearer_api_key": "Authorization" in _probe.auth_headers,
     "x_api_key": "X-Api-Key" in _probe.auth_headers,
     "beta_query": _version() < (2, 3, 0),
+    # Not the SDK's, but installed beside the current release only: once is enough.
+    "openapi_validator": importlib.util.find_spec("openapi_spec_validator") is not None,
     "error_type": "type" in getattr(anthropic.APIStatusError, "__annotations__", {}),
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct CheckView {
 }
 
 /// Looks at everything and reports what does not fit.
-#[utoipa::path(post, path = "/v1/check", tag = "Administration",
+#[utoipa::path(post, path = "/v1/check", tag = "administration", operation_id = "check",
     responses((status = 200, body = CheckView)))]
 pub(crate) async fn check(
     State(native): State<Arc<Native>>,
@@ -67,7 +67,7 @@ pub(crate) async fn check(
 }
 
 /// A consistent copy of the data, as an SQLite file, while writes go on.
-#[utoipa::path(get, path = "/v1/backup", tag = "Administration",
+#[utoipa::path(get, path = "/v1/backup", tag = "administration", operation_id = "backup",
     responses((status = 200, content_type = "application/vnd.sqlite3", body = [u8])))]
 pub(crate) async fn backup(
     State(native): State<Arc<Native>>,

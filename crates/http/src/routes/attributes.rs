@@ -9,10 +9,9 @@ use crate::extract::{Authed, InStore, JsonBody};
 use crate::wire::{given, time};
 use axum::Json;
 use axum::extract::State;
-use loci_engine::Context;
 use loci_model::{
-    At, AttributesPatch, Edit, EditOp, Expect, Memory, MemoryId, OnSame, Patch, StoreId, Timestamp,
-    View, Visibility,
+    At, AttributesPatch, Edit, EditOp, Expect, Memory, MemoryId, OnSame, Patch, Timestamp, View,
+    Visibility,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -54,7 +53,7 @@ impl From<VisibilityName> for Visibility {
 /// What must hold for a change to happen.
 #[derive(Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Precondition {
+pub(crate) enum AttributesPrecondition {
     /// The content has this digest.
     ContentSha256 {
         /// 64 hex digits.
@@ -119,7 +118,7 @@ pub(crate) struct AttributesRequest {
     #[schema(value_type = Option<Object>)]
     metadata: Option<Option<serde_json::Map<String, serde_json::Value>>>,
     /// What must hold for the change to happen.
-    precondition: Option<Precondition>,
+    precondition: Option<AttributesPrecondition>,
 }
 
 /// The attributes of a memory.
@@ -200,8 +199,8 @@ impl AttributesRequest {
     fn into_edit(self, memory: MemoryId, now: Timestamp) -> Result<Edit> {
         let expect = match self.precondition {
             None => Expect::Anything,
-            Some(Precondition::Revision { revision }) => Expect::Revision(revision),
-            Some(Precondition::ContentSha256 { content_sha256 }) => {
+            Some(AttributesPrecondition::Revision { revision }) => Expect::Revision(revision),
+            Some(AttributesPrecondition::ContentSha256 { content_sha256 }) => {
                 let digest = content_sha256.parse();
                 Expect::Digest(digest.map_err(|_| {
                     Failure::invalid("precondition.content_sha256: expected 64 hex digits")
@@ -243,7 +242,7 @@ impl AttributesRequest {
 
 /// The attributes of a memory.
 #[utoipa::path(get, path = "/v1/memory_stores/{memory_store_id}/memories/{memory_id}/attributes",
-    tag = "Attributes",
+    tag = "attributes", operation_id = "attributes_retrieve",
     params(("memory_store_id" = String, Path), ("memory_id" = String, Path)),
     responses((status = 200, body = AttributesView)))]
 pub(crate) async fn show(
@@ -257,8 +256,9 @@ pub(crate) async fn show(
 }
 
 /// Changes attributes of a memory.
-#[utoipa::path(post, path = "/v1/memory_stores/{memory_store_id}/memories/{memory_id}/attributes",
-    tag = "Attributes", request_body = AttributesRequest,
+#[utoipa::path(method(post, patch),
+    path = "/v1/memory_stores/{memory_store_id}/memories/{memory_id}/attributes",
+    tag = "attributes", operation_id = "attributes_update", request_body = AttributesRequest,
     params(("memory_store_id" = String, Path), ("memory_id" = String, Path)),
     responses((status = 200, body = AttributesView)))]
 pub(crate) async fn change(
@@ -267,32 +267,8 @@ pub(crate) async fn change(
     InStore(store, memory): InStore<MemoryId>,
     JsonBody(wanted): JsonBody<AttributesRequest>,
 ) -> Result<Json<AttributesView>> {
-    apply(&native, &context, store, memory, wanted).await
-}
-
-/// The same under the other method.
-#[utoipa::path(patch, path = "/v1/memory_stores/{memory_store_id}/memories/{memory_id}/attributes",
-    tag = "Attributes", request_body = AttributesRequest,
-    params(("memory_store_id" = String, Path), ("memory_id" = String, Path)),
-    responses((status = 200, body = AttributesView)))]
-pub(crate) async fn change_by_patch(
-    State(native): State<Arc<Native>>,
-    Authed(context): Authed,
-    InStore(store, memory): InStore<MemoryId>,
-    JsonBody(wanted): JsonBody<AttributesRequest>,
-) -> Result<Json<AttributesView>> {
-    apply(&native, &context, store, memory, wanted).await
-}
-
-async fn apply(
-    native: &Native,
-    context: &Context,
-    store: StoreId,
-    memory: MemoryId,
-    wanted: AttributesRequest,
-) -> Result<Json<AttributesView>> {
     let engine = &native.engine;
     let edit = wanted.into_edit(memory, engine.seams().now())?;
-    let outcome = engine.commit_one(context, store, edit, "api").await?;
+    let outcome = engine.commit_one(&context, store, edit, "api").await?;
     Ok(Json(AttributesView::of(outcome.memory)?))
 }

@@ -82,7 +82,8 @@ pub(crate) struct Changes {
 }
 
 /// What happened in a store after a number.
-#[utoipa::path(get, path = "/v1/memory_stores/{memory_store_id}/changes", tag = "Changes",
+#[utoipa::path(get, path = "/v1/memory_stores/{memory_store_id}/changes",
+    tag = "changes", operation_id = "changes_list",
     params(
         ("memory_store_id" = String, Path),
         ("after" = Option<u64>, Query,

@@ -42,7 +42,7 @@ pub(crate) struct Imported {
 }
 
 /// Everything as JSON lines: principals, stores, grants and whole histories, no keys.
-#[utoipa::path(get, path = "/v1/export", tag = "Administration",
+#[utoipa::path(get, path = "/v1/export", tag = "administration", operation_id = "export",
     responses((status = 200, content_type = "application/x-ndjson", body = String)))]
 pub(crate) async fn export(
     State(native): State<Arc<Native>>,
@@ -100,7 +100,7 @@ impl Rest {
 
 /// Takes in JSON lines of an export. What is there already, equal, is passed over; so an import that
 /// broke off can be sent again.
-#[utoipa::path(post, path = "/v1/import", tag = "Administration",
+#[utoipa::path(post, path = "/v1/import", tag = "administration", operation_id = "import",
     request_body(content_type = "application/x-ndjson", content = String),
     responses((status = 200, body = Imported)))]
 pub(crate) async fn import(

@@ -25,7 +25,7 @@ pub(crate) struct Erased {
 /// Removes a memory and scrubs every version it ever had. When this answers, the content is in no
 /// file of ours.
 #[utoipa::path(post, path = "/v1/memory_stores/{memory_store_id}/memories/{memory_id}/erase",
-    tag = "Erasing",
+    tag = "memories", operation_id = "memories_erase",
     params(("memory_store_id" = String, Path), ("memory_id" = String, Path)),
     responses((status = 200, body = Erased)))]
 pub(crate) async fn erase(

@@ -84,7 +84,8 @@ pub(crate) struct Revoked {
 }
 
 /// The grants of a store.
-#[utoipa::path(get, path = "/v1/memory_stores/{memory_store_id}/grants", tag = "Grants",
+#[utoipa::path(get, path = "/v1/memory_stores/{memory_store_id}/grants",
+    tag = "grants", operation_id = "grants_list",
     params(("memory_store_id" = String, Path)),
     responses((status = 200, body = List<GrantView>)))]
 pub(crate) async fn list(
@@ -98,7 +99,8 @@ pub(crate) async fn list(
 }
 
 /// Shares a store; a second grant to the same grantee replaces the first.
-#[utoipa::path(post, path = "/v1/memory_stores/{memory_store_id}/grants", tag = "Grants",
+#[utoipa::path(post, path = "/v1/memory_stores/{memory_store_id}/grants",
+    tag = "grants", operation_id = "grants_share",
     params(("memory_store_id" = String, Path)), request_body = GrantRequest,
     responses((status = 200, body = GrantView)))]
 pub(crate) async fn share(
@@ -121,7 +123,7 @@ pub(crate) async fn share(
 
 /// Takes back a grant and those its grantee gave on.
 #[utoipa::path(delete, path = "/v1/memory_stores/{memory_store_id}/grants/{grant_id}",
-    tag = "Grants",
+    tag = "grants", operation_id = "grants_revoke",
     params(("memory_store_id" = String, Path), ("grant_id" = String, Path)),
     responses((status = 200, body = Revoked)))]
 pub(crate) async fn revoke(

@@ -24,14 +24,14 @@ pub(crate) struct Health {
 }
 
 /// Whether the process answers at all.
-#[utoipa::path(get, path = "/healthz", tag = "Health", security(()),
+#[utoipa::path(get, path = "/healthz", tag = "health", operation_id = "healthz", security(()),
     responses((status = 200, body = Health)))]
 pub(crate) async fn healthz() -> Json<Health> {
     Json(Health { status: "ok" })
 }
 
 /// Whether writes are being accepted.
-#[utoipa::path(get, path = "/readyz", tag = "Health", security(()),
+#[utoipa::path(get, path = "/readyz", tag = "health", operation_id = "readyz", security(()),
     responses((status = 200, body = Health), (status = 503, description = "Not now")))]
 pub(crate) async fn readyz(State(native): State<Arc<Native>>) -> Result<Json<Health>> {
     match native.engine.ready().await {
@@ -45,7 +45,8 @@ pub(crate) async fn readyz(State(native): State<Arc<Native>>) -> Result<Json<Hea
 }
 
 /// Counts for Prometheus; from other machines only with an administrator's key.
-#[utoipa::path(get, path = "/metrics", tag = "Health", security((), ("key" = [])),
+#[utoipa::path(get, path = "/metrics",
+    tag = "health", operation_id = "metrics", security((), ("key" = []), ("key_header" = [])),
     responses((status = 200, content_type = "text/plain", body = String)))]
 pub(crate) async fn metrics(
     State(native): State<Arc<Native>>,
@@ -62,7 +63,7 @@ pub(crate) async fn metrics(
 }
 
 /// The document that describes every route.
-#[utoipa::path(get, path = "/openapi.json", tag = "Health", security(()),
+#[utoipa::path(get, path = "/openapi.json", tag = "health", operation_id = "openapi", security(()),
     responses((status = 200, content_type = "application/json", body = Object)))]
 pub(crate) async fn openapi(State(native): State<Arc<Native>>) -> impl IntoResponse {
     ([(CONTENT_TYPE, "application/json")], native.document.clone())

@@ -146,7 +146,7 @@ pub(crate) struct NewKeyView {
 }
 
 /// The workspace's keys.
-#[utoipa::path(get, path = "/v1/api_keys", tag = "API keys",
+#[utoipa::path(get, path = "/v1/api_keys", tag = "API keys", operation_id = "api_keys_list",
     responses((status = 200, body = List<KeyView>)))]
 pub(crate) async fn list(
     State(native): State<Arc<Native>>,
@@ -158,7 +158,8 @@ pub(crate) async fn list(
 }
 
 /// Makes a key.
-#[utoipa::path(post, path = "/v1/api_keys", tag = "API keys", request_body = KeyRequest,
+#[utoipa::path(post, path = "/v1/api_keys",
+    tag = "API keys", operation_id = "api_keys_create", request_body = KeyRequest,
     responses((status = 200, body = NewKeyView)))]
 pub(crate) async fn create(
     State(native): State<Arc<Native>>,
@@ -210,7 +211,8 @@ fn parse_stores(texts: Option<Vec<String>>) -> Result<Option<Vec<StoreId>>> {
 }
 
 /// Revokes a key; it opens nothing from now on.
-#[utoipa::path(delete, path = "/v1/api_keys/{api_key_id}", tag = "API keys",
+#[utoipa::path(delete, path = "/v1/api_keys/{api_key_id}",
+    tag = "API keys", operation_id = "api_keys_revoke",
     params(("api_key_id" = String, Path)),
     responses((status = 200, body = KeyView)))]
 pub(crate) async fn revoke(

@@ -71,7 +71,7 @@ pub(crate) fn router(native: Arc<Native>) -> Router {
         .route(&store("grants/{grant_id}"), delete(grants::revoke))
         .route(
             &store("memories/{memory_id}/attributes"),
-            get(attributes::show).post(attributes::change).patch(attributes::change_by_patch),
+            get(attributes::show).post(attributes::change).patch(attributes::change),
         )
         .route(&store("memories/{memory_id}/erase"), post(erase::erase))
         .route(&store("changes"), get(changes::list))

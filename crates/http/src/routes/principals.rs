@@ -75,7 +75,7 @@ impl From<Principal> for PrincipalView {
 }
 
 /// The workspace's principals.
-#[utoipa::path(get, path = "/v1/principals", tag = "Principals",
+#[utoipa::path(get, path = "/v1/principals", tag = "principals", operation_id = "principals_list",
     responses((status = 200, body = List<PrincipalView>)))]
 pub(crate) async fn list(
     State(native): State<Arc<Native>>,
@@ -87,7 +87,8 @@ pub(crate) async fn list(
 }
 
 /// Makes a principal.
-#[utoipa::path(post, path = "/v1/principals", tag = "Principals", request_body = PrincipalRequest,
+#[utoipa::path(post, path = "/v1/principals",
+    tag = "principals", operation_id = "principals_create", request_body = PrincipalRequest,
     responses((status = 200, body = PrincipalView)))]
 pub(crate) async fn create(
     State(native): State<Arc<Native>>,

@@ -21,7 +21,8 @@ pub(crate) struct SessionNote {
 }
 
 /// The note to put into a session's system prompt.
-#[utoipa::path(get, path = "/v1/sessions/{session_id}/note", tag = "Sessions",
+#[utoipa::path(get, path = "/v1/sessions/{session_id}/note",
+    tag = "sessions", operation_id = "sessions_note",
     params(("session_id" = String, Path)),
     responses((status = 200, body = SessionNote)))]
 pub(crate) async fn show(

@@ -50,7 +50,8 @@ pub(crate) struct Stats {
 }
 
 /// Numbers about one store.
-#[utoipa::path(get, path = "/v1/memory_stores/{memory_store_id}/stats", tag = "Stats",
+#[utoipa::path(get, path = "/v1/memory_stores/{memory_store_id}/stats",
+    tag = "stats", operation_id = "stats_of_store",
     params(("memory_store_id" = String, Path)),
     responses((status = 200, body = StoreStatsView)))]
 pub(crate) async fn of_store(
@@ -69,7 +70,7 @@ pub(crate) async fn of_store(
 }
 
 /// Numbers about the first thousand stores the caller can read, archived ones included.
-#[utoipa::path(get, path = "/v1/stats", tag = "Stats",
+#[utoipa::path(get, path = "/v1/stats", tag = "stats", operation_id = "stats_of_all",
     responses((status = 200, body = Stats)))]
 pub(crate) async fn of_all(
     State(native): State<Arc<Native>>,
