@@ -5,9 +5,6 @@ use utoipa::OpenApi;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::{RefOr, Required};
 
-/// The tag of the operations that need no beta header.
-const SESSIONS: &str = "sessions";
-
 #[derive(OpenApi)]
 #[openapi(
     paths(
@@ -20,6 +17,7 @@ const SESSIONS: &str = "sessions";
         memories::create,
         memories::list,
         memories::retrieve,
+        memories::retrieve_by_path,
         memories::update,
         memories::delete,
         versions::list,
@@ -59,7 +57,7 @@ struct Document;
 /// The description of every route of this door.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     let mut document = Document::openapi();
-    for item in document.paths.paths.values_mut() {
+    for (path, item) in &mut document.paths.paths {
         // Functions are named within their noun's module; in the document a name must be unique.
         let methods = [
             (&mut item.get, ""),
@@ -69,14 +67,18 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
         ];
         for (operation, ending) in methods {
             let Some(operation) = operation else { continue };
-            let is_of_sessions = operation.tags.iter().flatten().any(|tag| tag == SESSIONS);
-            if !is_of_sessions {
+            if needs_beta(path) {
                 operation.parameters.get_or_insert_default().push(RefOr::T(beta_header()));
             }
             name_with_tag(operation, ending);
         }
     }
     document
+}
+
+/// As the router has it.
+fn needs_beta(path: &str) -> bool {
+    !path.starts_with("/v1/sessions") && !path.ends_with("/memory_by_path")
 }
 
 fn beta_header() -> Parameter {
@@ -132,6 +134,7 @@ mod tests {
             format!("post {store}/memories"),
             format!("get {memory}"),
             format!("post {memory}"),
+            format!("get {store}/memory_by_path"),
             format!("patch {memory}"),
             format!("delete {memory}"),
             format!("get {store}/memory_versions"),
@@ -157,7 +160,7 @@ mod tests {
         for (path, item) in document["paths"].as_object().expect("a document has paths") {
             for (method, operation) in item.as_object().expect("a path has methods") {
                 let is_named = operation["parameters"].to_string().contains(beta::HEADER);
-                assert_eq!(is_named, !path.contains("/sessions"), "{method} {path}");
+                assert_eq!(is_named, needs_beta(path), "{method} {path}");
             }
         }
     }

@@ -48,6 +48,10 @@ pub fn router(engine: Engine) -> Router {
                 .post(with_beta(memories::update))
                 .patch(with_beta(memories::update))
                 .delete(with_beta(memories::delete)),
+        )
+        .route(
+            "/v1/memory_stores/{memory_store_id}/memory_by_path",
+            get(plain(memories::retrieve_by_path)),
         );
     let versions = Router::new()
         .route(

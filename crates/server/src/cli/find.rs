@@ -3,6 +3,7 @@
 use super::client::{Client, Refused};
 use super::output::text;
 use crate::exit::Failure;
+use hyper::StatusCode;
 use loci_model::MemoryPath;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
@@ -94,26 +95,34 @@ pub(crate) fn path(text: &str) -> Result<MemoryPath, Failure> {
     MemoryPath::parse(text).map_err(|invalid| Failure::failed(invalid.to_string()))
 }
 
-/// The live memory at a path, without content.
+/// How much of a memory is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Extent {
+    WithContent,
+    WithoutContent,
+}
+
+/// The live memory at a path.
 pub(crate) async fn find_memory(
     client: &mut Client,
     store: &str,
     path: &MemoryPath,
+    extent: Extent,
 ) -> Result<Option<Value>, Failure> {
-    let path = path.as_str();
-    let end = path.rfind('/').expect("a path starts with a slash");
-    let mut found = None;
-    let query = [("path_prefix", &path[..=end]), ("depth", "1")];
-    each(client, &format!("{}/memories", store_url(store)), &query, |item| {
-        let at = text(item, "path");
-        if text(item, "type") == "memory" && at == path {
-            found = Some(item.clone());
+    let view = match extent {
+        Extent::WithContent => "full",
+        Extent::WithoutContent => "basic",
+    };
+    let (store, path) = (store_url(store), encode(path.as_str()));
+    match client.get(&format!("{store}/memory_by_path?view={view}&path={path}")).await {
+        Ok(memory) => Ok(Some(memory)),
+        Err(refused) if refused.is(StatusCode::NOT_FOUND) => {
+            // Perhaps it is the store that is not there, which is another matter.
+            client.get(&store).await?;
+            Ok(None)
         }
-        // Paths come in the order of their bytes.
-        Ok(if at >= path { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-    })
-    .await?;
-    Ok(found)
+        Err(refused) => Err(refused.into()),
+    }
 }
 
 /// One version, with its content.

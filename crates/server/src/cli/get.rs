@@ -2,7 +2,7 @@
 
 use super::args::GetArgs;
 use super::client::Client;
-use super::find::{self, encode, store_url};
+use super::find::{self, Extent};
 use super::output::{Format, print_raw, text};
 use crate::exit::Failure;
 use loci_model::MemoryPath;
@@ -18,10 +18,8 @@ pub(super) async fn run(
     let found = match &args.version {
         Some(version) => old(client, &store, &path, version).await?,
         None => {
-            let memory = find::find_memory(client, &store, &path).await?;
-            let memory = memory.ok_or_else(|| not_there(&path))?;
-            let url = format!("{}/memories/{}", store_url(&store), encode(text(&memory, "id")));
-            client.get(&url).await?
+            let memory = find::find_memory(client, &store, &path, Extent::WithContent).await?;
+            memory.ok_or_else(|| not_there(&path))?
         }
     };
     let Some(content) = found["content"].as_str() else {
@@ -49,7 +47,7 @@ async fn old(
     }
     if text(&version, "path") != path.as_str() {
         // The memory may have moved here since.
-        let here = find::find_memory(client, store, path).await?;
+        let here = find::find_memory(client, store, path, Extent::WithoutContent).await?;
         if here.is_none_or(|memory| memory["id"] != version["memory_id"]) {
             return Err(Failure::not_found(format!("version {id} is of another memory")));
         }

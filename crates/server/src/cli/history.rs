@@ -3,7 +3,7 @@
 
 use super::args::HistoryArgs;
 use super::client::Client;
-use super::find::{self, store_url};
+use super::find::{self, Extent, store_url};
 use super::get::not_there;
 use super::output::{Format, Listing, actor, number_or_dash, text, text_or_dash};
 use crate::exit::Failure;
@@ -17,7 +17,7 @@ pub(super) async fn run(
     let path = find::path(&args.path)?;
     let store = find::store(client, &args.store).await?;
     let versions = format!("{}/memory_versions", store_url(&store));
-    let mut memory = find::find_memory(client, &store, &path)
+    let mut memory = find::find_memory(client, &store, &path, Extent::WithoutContent)
         .await?
         .map(|memory| text(&memory, "id").to_owned());
     if memory.is_none() {

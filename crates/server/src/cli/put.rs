@@ -2,7 +2,7 @@
 
 use super::args::PutArgs;
 use super::client::{Client, Refused};
-use super::find::{self, encode, store_url};
+use super::find::{self, Extent, encode, store_url};
 use super::output::{Format, number_or_dash, text};
 use crate::exit::{Exit, Failure};
 use hyper::StatusCode;
@@ -127,7 +127,8 @@ async fn replace(
     content: &str,
     digest: &str,
 ) -> Result<Value, Failure> {
-    let Some(memory) = find::find_memory(client, store, path).await? else {
+    let found = find::find_memory(client, store, path, Extent::WithoutContent).await?;
+    let Some(memory) = found else {
         return Err(Failure::new(Exit::Conflict, format!("there is no memory at {path}")));
     };
     let url = format!("{}/memories/{}", store_url(store), encode(text(&memory, "id")));

@@ -1,4 +1,7 @@
 //! Endpoints 7 to 11: memories are created, listed, read, updated and deleted.
+//!
+//! Reading by path is ours: the contract knows only ids. It stands here because it answers with the
+//! same object, and needs no beta header because no client library asks for it.
 
 pub(super) mod render;
 pub(super) mod request;
@@ -73,6 +76,25 @@ pub(super) async fn retrieve(call: Call) -> Answer {
     let view = call.query().view(View::Full)?;
     let (store, at) = (store_id(&call)?, At::Id(memory_id(&call)?));
     let memory = call.engine.get(&call.context, store, &at, view).await?;
+    Ok(render::memory(&memory, memory.content.as_ref()))
+}
+
+/// Reads the memory at a path.
+#[utoipa::path(
+    get,
+    path = "/v1/memory_stores/{memory_store_id}/memory_by_path",
+    tag = "memories",
+    params(
+        ("memory_store_id" = String, Path),
+        ("path" = String, Query, description = "the path, percent-encoded"),
+        ("view" = Option<String>, Query, description = "basic or full (default)"),
+    ),
+    responses((status = 200, body = MemoryBody<'_>), (status = "4XX", body = Envelope<'_>))
+)]
+pub(super) async fn retrieve_by_path(call: Call) -> Answer {
+    let view = call.query().view(View::Full)?;
+    let at = At::Path(None, request::path(call.query())?);
+    let memory = call.engine.get(&call.context, store_id(&call)?, &at, view).await?;
     Ok(render::memory(&memory, memory.content.as_ref()))
 }
 

@@ -130,6 +130,14 @@ fn text(content: String) -> Result<Content, Problem> {
     Ok(Content::Text(content))
 }
 
+/// The path a query names.
+pub(super) fn path(query: Query<'_>) -> Result<MemoryPath, Problem> {
+    match query.get("path")? {
+        None => Err(refuse("path", "must be given")),
+        Some(path) => Ok(MemoryPath::parse(&path)?),
+    }
+}
+
 /// What a deletion expects.
 pub(super) fn delete_expectation(query: Query<'_>) -> Result<Expect, Problem> {
     const NAME: &str = "expected_content_sha256";
