@@ -1,11 +1,13 @@
 //! Logs: structured, on standard error, JSON unless a person is watching. Only our own crates speak
 //! below the warning level: a library's idea of a debug line may hold a header or a body.
 
+mod json;
 mod lines;
 
 use crate::config;
 use crate::exit::Failure;
 use lines::Lines;
+use loci_engine::seam::Seams;
 use std::io::{self, IsTerminal};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::Layer;
@@ -31,13 +33,15 @@ pub(crate) fn start(default: LevelFilter) -> Result<Log, Failure> {
             Failure::usage("LOCI_LOG must be off, error, warn, info, debug or trace")
         })?,
     };
+    let seams = Seams::real();
+    let now = move || seams.now();
     let others = level.min(LevelFilter::WARN);
     let filter = Targets::new().with_default(others).with_target("loci", level);
     let waiting = Lines::start().map_err(|error| Failure::io("cannot start the log", &error))?;
     let lines = fmt::layer().with_writer(waiting.clone());
     let lines = match io::stderr().is_terminal() {
         true => lines.boxed(),
-        false => lines.with_ansi(false).json().flatten_event(true).boxed(),
+        false => lines.with_ansi(false).event_format(json::Json(now)).boxed(),
     };
     tracing_subscriber::registry().with(lines.with_filter(filter)).init();
     Ok(Log(waiting))

@@ -22,6 +22,11 @@ use rustix::process::{Resource, Rlimit, setrlimit, umask};
 use std::process::ExitCode;
 use tracing::level_filters::LevelFilter;
 
+/// Every request makes and drops some dozens of small things; this allocator does that with fewer
+/// instructions than the system's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     match run(Args::parse()) {
         Ok(()) => ExitCode::SUCCESS,
