@@ -35,6 +35,9 @@ CAPABILITIES: dict[str, bool] = {
     "workspace_id": _takes(_probe.beta.memory_stores.create, "workspace_id"),
     "service_account_filter": _takes(_probe.beta.memory_stores.memory_versions.list, "service_account_id"),
     "session_store_filter": _takes(_probe.beta.sessions.list, "memory_store_id"),
+    "agent_overrides": importlib.util.find_spec(
+        "anthropic.types.beta.beta_managed_agents_agent_with_overrides_params"
+    ) is not None,
     "session_budget": _takes(_probe.beta.sessions.create, "budget"),
     "session_status_filter": _takes(_probe.beta.sessions.list, "statuses"),
     "sync_engine": importlib.util.find_spec("anthropic.lib.tools._memories") is not None,

@@ -44,6 +44,60 @@ def test_vault_ids_are_kept(make_session):
     assert make_session(vault_ids=["vlt_01One", "vlt_01Two"]).vault_ids == ["vlt_01One", "vlt_01Two"]
 
 
+@pytest.mark.needs("agent_overrides")
+def test_what_an_agent_overrides_can_be_read_back(client, make_session):
+    """The strict client fails on any shape its own types do not know."""
+    agent = {
+        "type": "agent_with_overrides",
+        "id": "agent_01Overridden",
+        "version": 2,
+        "system": "be brief",
+        "model": {"id": "claude-opus-5", "effort": "high", "speed": "fast"},
+        "skills": [{"type": "anthropic", "skill_id": "xlsx"}, {"type": "custom", "skill_id": "skill_1", "version": "3"}],
+        "mcp_servers": [{"type": "url", "name": "wiki", "url": "https://wiki.example/mcp"}],
+        "tools": [
+            {"type": "agent_toolset_20260401"},
+            {
+                "type": "agent_toolset_20260401",
+                "default_config": {"enabled": False},
+                "configs": [{"name": "bash", "permission_policy": {"type": "always_ask"}},
+                            {"name": "web_search", "allowed_domains": ["example.org"],
+                             "user_location": {"type": "approximate", "city": "Bern"}}],
+            },
+            {"type": "mcp_toolset", "mcp_server_name": "wiki", "configs": [{"name": "search"}]},
+            {"type": "custom", "name": "add", "description": "adds",
+             "input_schema": {"type": "object", "properties": {"a": {"type": "number"}}, "required": ["a"]}},
+        ],
+    }  # fmt: skip
+    session = make_session(agent=agent)
+    read = client.beta.sessions.retrieve(session.id).agent
+    assert (read.type, read.version, read.system, read.model.id) == ("agent", 2, "be brief", "claude-opus-5")
+    assert [skill.version for skill in read.skills] == ["latest", "3"]
+    assert [tool.type for tool in read.tools] == [tool["type"] for tool in agent["tools"]]
+    assert (read.tools[0].default_config.enabled, read.tools[1].configs[0].enabled) == (True, False)
+    assert client.beta.sessions.list(agent_id="agent_01Overridden").data[0].agent == read
+
+
+def test_what_no_client_could_read_back_is_refused(make_session):
+    agent = {"type": "agent", "id": "agent_01Odd"}
+    for fields in (
+        {"extra_body": {"budget": {"type": "limit"}}},
+        {"extra_body": {"budget": {"type": "limit", "max_list_cost": {"amount": 5, "currency": "USD"}}}},
+        {"extra_body": {"budget": {"type": "limit", "max_list_cost": {"amount": "5", "currency": "EUR"}}}},
+        {"vault_ids": [""]},
+        {"extra_body": {"vault_ids": [1]}},
+        {"metadata": {"k": 1}},
+        {"agent": {**agent, "tools": [{"type": "teapot"}]}},
+        {"agent": {**agent, "skills": [{"type": "anthropic"}]}},
+        {"agent": {**agent, "mcp_servers": [{"name": "no type"}]}},
+        {"agent": {**agent, "model": {"speed": "fast"}}},
+        {"agent": {**agent, "multiagent": {"type": "coordinator", "agents": []}}},
+        {"extra_body": {"initial_events": ["hello"]}},
+    ):
+        with invalid():
+            make_session(**fields)
+
+
 @pytest.mark.needs("session_budget")
 def test_budget_is_kept_and_up_to_50_initial_events_are_accepted(client, make_session):
     budget = {"type": "limit", "max_list_cost": {"amount": "1250", "currency": "USD"}}

@@ -1,12 +1,13 @@
 //! The agent of a session, as given and as shown. There is no registry to look an agent up in, so
 //! what the caller did not say is filled with the emptiest value its type allows.
 
+use super::tools::{Tool, word_or_object};
 use crate::anthropic::body;
 use crate::anthropic::error::Problem;
 use crate::anthropic::query::refuse;
 use loci_model::limit;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 /// The agent of a session, with every key.
@@ -22,17 +23,67 @@ pub(in crate::anthropic) struct AgentBody {
     system: Option<String>,
     /// At least an `id`.
     #[schema(value_type = Object)]
-    model: Value,
+    model: Model,
     #[schema(value_type = Vec<Object>)]
-    tools: Vec<Value>,
+    tools: Vec<Tool>,
     #[schema(value_type = Vec<Object>)]
-    skills: Vec<Value>,
+    skills: Vec<Skill>,
     #[schema(value_type = Vec<Object>)]
-    mcp_servers: Vec<Value>,
+    mcp_servers: Vec<McpServer>,
+    /// Always null.
     #[schema(value_type = Option<Object>)]
-    multiagent: Option<Value>,
+    multiagent: (),
+    /// Always `{"type": "service_account"}`.
     #[schema(value_type = Object)]
-    execution_identity: Value,
+    execution_identity: ExecutionIdentity,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Model {
+    id: String,
+    #[serde(default, deserialize_with = "word_or_object", skip_serializing_if = "Option::is_none")]
+    effort: Option<Effort>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inference_geo: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speed: Option<Speed>,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum Effort {
+    Low,
+    Medium,
+    High,
+    Xhigh,
+    Max,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Speed {
+    Standard,
+    Fast,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum Skill {
+    Anthropic { skill_id: String, version: Option<String> },
+    Custom { skill_id: String, version: Option<String> },
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum McpServer {
+    Url { name: String, url: String },
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ExecutionIdentity {
+    ServiceAccount,
 }
 
 /// An agent as a request gives it: a reference, optionally with what shall differ.
@@ -46,11 +97,9 @@ struct Given {
     description: Option<String>,
     system: Option<String>,
     model: Option<Value>,
-    tools: Option<Vec<Value>>,
-    skills: Option<Vec<Value>>,
-    mcp_servers: Option<Vec<Value>>,
-    multiagent: Option<Value>,
-    execution_identity: Option<Value>,
+    tools: Option<Vec<Tool>>,
+    skills: Option<Vec<Skill>>,
+    mcp_servers: Option<Vec<McpServer>>,
 }
 
 impl AgentBody {
@@ -63,12 +112,12 @@ impl AgentBody {
             name: id.to_owned(),
             description: Some(String::new()),
             system: None,
-            model: json!({"id": "unknown"}),
+            model: Model::named("unknown"),
             tools: Vec::new(),
             skills: Vec::new(),
             mcp_servers: Vec::new(),
-            multiagent: None,
-            execution_identity: json!({"type": "service_account"}),
+            multiagent: (),
+            execution_identity: ExecutionIdentity::ServiceAccount,
         }
     }
 
@@ -87,16 +136,16 @@ impl AgentBody {
             return Err(refuse("agent", "version must be at least 1"));
         }
         let bare = Self::named(checked_id(&given.id)?, version);
+        let tools: Result<Vec<Tool>, _> =
+            given.tools.into_iter().flatten().map(Tool::completed).collect();
         Ok(Self {
             name: given.name.unwrap_or(bare.name),
             description: given.description.or(bare.description),
             system: given.system,
-            model: given.model.map_or(Ok(bare.model), model)?,
-            tools: given.tools.unwrap_or_default(),
-            skills: given.skills.unwrap_or_default(),
+            model: given.model.map_or(Ok(bare.model), Model::read)?,
+            tools: tools?,
+            skills: given.skills.into_iter().flatten().map(Skill::pinned).collect(),
             mcp_servers: given.mcp_servers.unwrap_or_default(),
-            multiagent: given.multiagent,
-            execution_identity: given.execution_identity.unwrap_or(bare.execution_identity),
             ..bare
         })
     }
@@ -116,20 +165,33 @@ pub(super) fn check_foreign_id(field: &'static str, id: &str) -> Result<(), Prob
     Ok(())
 }
 
-/// A model may be given by its name alone; it is always shown as an object.
-fn model(model: Value) -> Result<Value, Problem> {
-    match model {
-        Value::String(id) => Ok(json!({"id": id})),
-        Value::Object(fields) if fields.get("id").is_some_and(Value::is_string) => {
-            Ok(Value::Object(fields))
+impl Model {
+    fn named(id: &str) -> Self {
+        Self { id: id.to_owned(), effort: None, inference_geo: None, speed: None }
+    }
+
+    /// A model may be given by its name alone; it is always shown as an object.
+    fn read(model: Value) -> Result<Self, Problem> {
+        match model {
+            Value::String(id) => Ok(Self::named(&id)),
+            model => body::read_value("agent.model", model),
         }
-        _ => Err(refuse("agent", "model must be an id or an object with an id")),
+    }
+}
+
+impl Skill {
+    /// The skill with a version: there is no registry to ask for the number of the latest.
+    fn pinned(mut self) -> Self {
+        let (Self::Anthropic { version, .. } | Self::Custom { version, .. }) = &mut self;
+        version.get_or_insert_with(|| "latest".to_owned());
+        self
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn ids_and_objects_are_read() {
@@ -142,9 +204,29 @@ mod tests {
             "model": "some-model", "system": "be brief"});
         let object = AgentBody::read(object).unwrap();
         assert_eq!((object.version, object.name.as_str()), (3, "Yo"));
-        assert_eq!(object.model, json!({"id": "some-model"}));
+        assert_eq!(object.model, Model::named("some-model"));
         assert_eq!(object.system.as_deref(), Some("be brief"));
-        assert_eq!(object.execution_identity, json!({"type": "service_account"}));
+        let shown = serde_json::to_value(&object).unwrap();
+        assert_eq!(shown["execution_identity"], json!({"type": "service_account"}));
+        assert!(shown["multiagent"].is_null());
+    }
+
+    #[test]
+    fn what_shall_differ_is_shown_whole() {
+        let given = json!({"type": "agent_with_overrides", "id": "agent_x",
+            "model": {"id": "m", "effort": "high", "speed": "fast", "inference_geo": null},
+            "skills": [{"type": "anthropic", "skill_id": "xlsx"},
+                {"type": "custom", "skill_id": "skill_1", "version": "2"}],
+            "mcp_servers": [{"type": "url", "name": "n", "url": "https://example.org"}],
+            "tools": [{"type": "mcp_toolset", "mcp_server_name": "n"}]});
+        let shown = serde_json::to_value(AgentBody::read(given).unwrap()).unwrap();
+        assert_eq!(shown["type"], "agent");
+        assert_eq!(shown["model"], json!({"id": "m", "effort": {"type": "high"}, "speed": "fast"}));
+        assert_eq!(shown["skills"][0]["version"], "latest");
+        assert_eq!(shown["skills"][1]["version"], "2");
+        assert!(shown["tools"][0]["default_config"]["enabled"].is_boolean());
+        let again: AgentBody = serde_json::from_value(shown.clone()).unwrap();
+        assert_eq!(serde_json::to_value(again).unwrap(), shown);
     }
 
     #[test]
@@ -163,6 +245,14 @@ mod tests {
             json!({"type": "agent", "id": "agent_x", "version": u64::MAX}),
             json!({"type": "agent", "id": "agent_x", "colour": "red"}),
             json!({"type": "agent", "id": "agent_x", "model": {"speed": "fast"}}),
+            json!({"type": "agent", "id": "agent_x", "model": {"id": "m", "speed": "warp"}}),
+            json!({"type": "agent", "id": "agent_x", "model": {"id": "m", "effort": "none"}}),
+            json!({"type": "agent", "id": "agent_x", "tools": [{"type": "teapot"}]}),
+            json!({"type": "agent", "id": "agent_x", "tools": ["bash"]}),
+            json!({"type": "agent", "id": "agent_x", "skills": [{"type": "anthropic"}]}),
+            json!({"type": "agent", "id": "agent_x", "mcp_servers": [{"type": "url"}]}),
+            json!({"type": "agent", "id": "agent_x", "multiagent": {"type": "coordinator"}}),
+            json!({"type": "agent", "id": "agent_x", "execution_identity": {"type": "me"}}),
         ] {
             assert!(AgentBody::read(bad.clone()).is_err(), "{bad}");
         }

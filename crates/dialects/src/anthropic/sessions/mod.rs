@@ -5,8 +5,10 @@
 //! and given back, the status is always `idle`, and initial events are checked and dropped.
 
 mod agent;
+mod budget;
 pub(super) mod render;
 pub(super) mod request;
+mod tools;
 
 pub(super) use agent::AgentBody;
 

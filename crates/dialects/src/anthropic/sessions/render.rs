@@ -2,6 +2,7 @@
 //! use for are there with their empty values.
 
 use super::agent::AgentBody;
+use super::budget::Budget;
 use super::request::{Listing, Window};
 use crate::anthropic::cursor::{Cursor, Sense};
 use crate::anthropic::render::{PageBody, Shown, json};
@@ -9,7 +10,6 @@ use axum::body::Body;
 use axum::http::Response;
 use loci_model::{Access, Attachment, Page, Session, SessionId, StoreId, Timestamp};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
@@ -19,7 +19,7 @@ pub(super) struct Details {
     pub(super) agent: AgentBody,
     pub(super) environment_id: String,
     pub(super) vault_ids: Vec<String>,
-    pub(super) budget: Option<Value>,
+    pub(super) budget: Option<Budget>,
 }
 
 impl Details {
@@ -64,7 +64,7 @@ pub(in crate::anthropic) struct SessionBody<'a> {
     #[schema(value_type = Object)]
     usage: Empty,
     #[schema(value_type = Option<Object>)]
-    budget: Option<Value>,
+    budget: Option<Budget>,
     /// Always null.
     deployment_id: Option<&'static str>,
     #[schema(value_type = Option<String>, format = DateTime)]

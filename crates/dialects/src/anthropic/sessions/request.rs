@@ -1,6 +1,7 @@
 //! Reading requests about sessions.
 
 use super::agent::{AgentBody, check_foreign_id};
+use super::budget::Budget;
 use super::render::Details;
 use crate::anthropic::body::{self, nullable};
 use crate::anthropic::cursor::{Cursor, Sense};
@@ -17,6 +18,8 @@ use utoipa::ToSchema;
 
 /// Events a session may start with.
 const INITIAL_EVENTS_MAX: usize = 50;
+/// What is kept of a session beside the core's own: a page of a hundred must fit into memory.
+const DETAILS_BYTES_MAX: usize = 256 * 1024;
 /// Resources on one page.
 const RESOURCES_PAGE_MAX: usize = 1000;
 /// Ids are made from the clock and dice; none is ever zero.
@@ -42,7 +45,7 @@ pub(in crate::anthropic) struct CreateSession {
     /// Up to 50; dropped, because no agent runs here.
     #[schema(value_type = Option<Vec<Object>>)]
     initial_events: Option<Vec<Value>>,
-    /// Given back as it is.
+    /// Given back as it is: `{"type": "limit", "max_list_cost": {"amount", "currency"}}`.
     #[schema(value_type = Option<Object>)]
     budget: Option<Value>,
 }
@@ -67,28 +70,34 @@ impl CreateSession {
         check_foreign_id("environment_id", &self.environment_id)?;
         let agent = AgentBody::read(self.agent)?;
         let events = self.initial_events.unwrap_or_default();
-        if events.len() > INITIAL_EVENTS_MAX || !events.iter().all(Value::is_object) {
-            let why = format!("takes at most {INITIAL_EVENTS_MAX} objects");
+        let is_event = |event: &Value| event.get("type").is_some_and(Value::is_string);
+        if events.len() > INITIAL_EVENTS_MAX || !events.iter().all(is_event) {
+            let why = format!("takes at most {INITIAL_EVENTS_MAX} objects with a type");
             return Err(refuse("initial_events", why));
         }
-        if self.budget.as_ref().is_some_and(|budget| !budget.is_object()) {
-            return Err(refuse("budget", "must be an object"));
+        let budget = match self.budget {
+            None => None,
+            Some(given) => Some(body::read_value::<Budget>("budget", given)?.checked()?),
+        };
+        let vault_ids = self.vault_ids.unwrap_or_default();
+        for id in &vault_ids {
+            check_foreign_id("vault_ids", id)?;
         }
         let resources = self.resources.unwrap_or_default();
         let attachments: Result<Vec<_>, _> = resources.into_iter().map(attachment).collect();
         let (agent_id, agent_version) = (agent.id.clone(), agent.version);
-        let details = Details {
-            agent,
-            environment_id: self.environment_id,
-            vault_ids: self.vault_ids.unwrap_or_default(),
-            budget: self.budget,
-        };
+        let details = Details { agent, environment_id: self.environment_id, vault_ids, budget };
+        let details = details.to_text();
+        if details.len() > DETAILS_BYTES_MAX {
+            let why = format!("agent and vault_ids take at most {DETAILS_BYTES_MAX} bytes");
+            return Err(refuse("body", why));
+        }
         Ok(NewSession {
             title: self.title,
             metadata: self.metadata.unwrap_or_default(),
             agent_id,
             agent_version,
-            details: details.to_text(),
+            details,
             attachments: attachments?,
         })
     }
