@@ -10,6 +10,11 @@ use std::str::FromStr;
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const DIGITS: usize = 22;
 const GENERATION: &str = "01";
+/// As many digits as fit into 64 bits, whose arithmetic is several times as fast as that of 128.
+const CHUNK_DIGITS: usize = 10;
+const CHUNK: u64 = 62u64.pow(CHUNK_DIGITS as u32);
+/// Room for a prefix, the generation and the digits.
+const TEXT_BYTES_MAX: usize = 40;
 const TEN_DIGITS: u128 = 62u128.pow(10);
 
 macro_rules! id_type {
@@ -45,8 +50,7 @@ macro_rules! id_type {
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str($prefix)?;
-                write_digits(self.0, f)
+                write_id($prefix, self.0, f)
             }
         }
 
@@ -94,7 +98,7 @@ impl PrincipalId {
         struct Digits(u128);
         impl fmt::Display for Digits {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write_digits(self.0, f)
+                write_id("", self.0, f)
             }
         }
         format!("{prefix}{}", Digits(self.0))
@@ -116,19 +120,29 @@ pub fn uuid_v7_bits(unix_ms: u64, random: u128) -> u128 {
     time | version | (rand_a << 64) | variant | rand_b
 }
 
-fn write_digits(mut bits: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let mut digits = [b'0'; DIGITS];
-    // Dividing 128 bits is slow, so ten digits at a time are split off into 64.
-    for ten in digits.rchunks_mut(10) {
-        let mut low = (bits % TEN_DIGITS) as u64;
-        bits /= TEN_DIGITS;
-        for slot in ten.iter_mut().rev() {
-            *slot = ALPHABET[(low % 62) as usize];
-            low /= 62;
-        }
+/// Writes the whole text in one piece: ids are shown in every answer, and each piece has its price.
+fn write_id(prefix: &'static str, bits: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut text = [0u8; TEXT_BYTES_MAX];
+    let start = prefix.len() + GENERATION.len();
+    text[..prefix.len()].copy_from_slice(prefix.as_bytes());
+    text[prefix.len()..start].copy_from_slice(GENERATION.as_bytes());
+    let digits = &mut text[start..start + DIGITS];
+    let (high, low) = (bits / u128::from(CHUNK), bits % u128::from(CHUNK));
+    let (top, middle) = (high / u128::from(CHUNK), high % u128::from(CHUNK));
+    let (rest, low_digits) = digits.split_at_mut(DIGITS - CHUNK_DIGITS);
+    let (top_digits, middle_digits) = rest.split_at_mut(DIGITS - 2 * CHUNK_DIGITS);
+    // Each part is below what its digits can hold, which is below 64 bits.
+    write_digits(top as u64, top_digits);
+    write_digits(middle as u64, middle_digits);
+    write_digits(low as u64, low_digits);
+    f.write_str(std::str::from_utf8(&text[..start + DIGITS]).expect("the alphabet is ASCII"))
+}
+
+fn write_digits(mut bits: u64, digits: &mut [u8]) {
+    for slot in digits.iter_mut().rev() {
+        *slot = ALPHABET[(bits % 62) as usize];
+        bits /= 62;
     }
-    f.write_str(GENERATION)?;
-    f.write_str(std::str::from_utf8(&digits).expect("the alphabet is ASCII"))
 }
 
 fn parse_digits(text: &str) -> Option<u128> {
@@ -136,14 +150,25 @@ fn parse_digits(text: &str) -> Option<u128> {
     if digits.len() != DIGITS {
         return None;
     }
-    digits.iter().try_fold(0u128, |bits, byte| {
+    let (rest, low) = digits.split_at(DIGITS - CHUNK_DIGITS);
+    let (top, middle) = rest.split_at(DIGITS - 2 * CHUNK_DIGITS);
+    let chunk = u128::from(CHUNK);
+    // Only the topmost digits can say more than 128 bits hold.
+    let top = u128::from(parse_chunk(top)?).checked_mul(chunk * chunk)?;
+    let below = u128::from(parse_chunk(middle)?) * chunk + u128::from(parse_chunk(low)?);
+    top.checked_add(below)
+}
+
+/// At most [`CHUNK_DIGITS`] digits, so that nothing overflows.
+fn parse_chunk(digits: &[u8]) -> Option<u64> {
+    digits.iter().try_fold(0u64, |bits, byte| {
         let value = match byte {
             b'0'..=b'9' => byte - b'0',
             b'A'..=b'Z' => byte - b'A' + 10,
             b'a'..=b'z' => byte - b'a' + 36,
             _ => return None,
         };
-        bits.checked_mul(62)?.checked_add(u128::from(value))
+        Some(bits * 62 + u64::from(value))
     })
 }
 
@@ -153,7 +178,19 @@ mod tests {
 
     #[test]
     fn text_round_trips_and_sorts_like_the_bits() {
-        let samples = [0, 1, 61, 62, u128::MAX / 3, u128::MAX];
+        let chunk = u128::from(CHUNK);
+        let samples = [
+            0,
+            1,
+            61,
+            62,
+            chunk - 1,
+            chunk,
+            chunk * chunk - 1,
+            chunk * chunk,
+            u128::MAX / 3,
+            u128::MAX,
+        ];
         let texts: Vec<String> =
             samples.iter().map(|bits| MemoryId::from_u128(*bits).to_string()).collect();
         for (bits, text) in samples.iter().zip(&texts) {
@@ -164,6 +201,24 @@ mod tests {
     }
 
     #[test]
+    fn the_text_is_plain_base_62() {
+        let mut bits = 1u128;
+        for _ in 0..200 {
+            bits = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).wrapping_add(1);
+            let (mut rest, mut digits) = (bits, Vec::new());
+            for _ in 0..DIGITS {
+                digits.insert(0, ALPHABET[(rest % 62) as usize]);
+                rest /= 62;
+            }
+            let expected = format!("memstore_01{}", String::from_utf8(digits).unwrap());
+            let id = StoreId::from_u128(bits);
+            assert_eq!(id.to_string(), expected);
+            assert_eq!(expected.parse::<StoreId>().unwrap(), id);
+            assert_eq!(PrincipalId::from_u128(bits).with_prefix("user_")[5..], expected[9..]);
+        }
+    }
+
+    #[test]
     fn foreign_and_damaged_ids_are_refused() {
         let good = MemoryId::from_u128(7).to_string();
         for bad in ["", "mem_", "mem_7", &good[..good.len() - 1], &format!("{good}0")] {
@@ -171,6 +226,14 @@ mod tests {
         }
         assert!(good.parse::<StoreId>().is_err());
         assert!("mem_01zzzzzzzzzzzzzzzzzzzzzz".parse::<MemoryId>().is_err(), "over 128 bits");
+        let largest = MemoryId::from_u128(u128::MAX).to_string();
+        let last = largest.chars().last().unwrap();
+        let beyond = format!("{}{}", &largest[..largest.len() - 1], char::from(last as u8 + 1));
+        assert!(beyond.parse::<MemoryId>().is_err(), "over by one: {largest}");
+        for byte in ["é", "/", ":", "@", "[", "`", "{"] {
+            let bad = format!("mem_01{}{byte}", &"0".repeat(DIGITS)[byte.len()..]);
+            assert!(bad.parse::<MemoryId>().is_err(), "{bad}");
+        }
     }
 
     #[test]
