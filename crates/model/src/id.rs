@@ -12,10 +12,9 @@ const DIGITS: usize = 22;
 const GENERATION: &str = "01";
 /// As many digits as fit into 64 bits, whose arithmetic is several times as fast as that of 128.
 const CHUNK_DIGITS: usize = 10;
-const CHUNK: u64 = 62u64.pow(CHUNK_DIGITS as u32);
+const CHUNK: u128 = 62u128.pow(CHUNK_DIGITS as u32);
 /// Room for a prefix, the generation and the digits.
 const TEXT_BYTES_MAX: usize = 40;
-const TEN_DIGITS: u128 = 62u128.pow(10);
 
 macro_rules! id_type {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
@@ -126,23 +125,16 @@ fn write_id(prefix: &'static str, bits: u128, f: &mut fmt::Formatter<'_>) -> fmt
     let start = prefix.len() + GENERATION.len();
     text[..prefix.len()].copy_from_slice(prefix.as_bytes());
     text[prefix.len()..start].copy_from_slice(GENERATION.as_bytes());
-    let digits = &mut text[start..start + DIGITS];
-    let (high, low) = (bits / u128::from(CHUNK), bits % u128::from(CHUNK));
-    let (top, middle) = (high / u128::from(CHUNK), high % u128::from(CHUNK));
-    let (rest, low_digits) = digits.split_at_mut(DIGITS - CHUNK_DIGITS);
-    let (top_digits, middle_digits) = rest.split_at_mut(DIGITS - 2 * CHUNK_DIGITS);
-    // Each part is below what its digits can hold, which is below 64 bits.
-    write_digits(top as u64, top_digits);
-    write_digits(middle as u64, middle_digits);
-    write_digits(low as u64, low_digits);
-    f.write_str(std::str::from_utf8(&text[..start + DIGITS]).expect("the alphabet is ASCII"))
-}
-
-fn write_digits(mut bits: u64, digits: &mut [u8]) {
-    for slot in digits.iter_mut().rev() {
-        *slot = ALPHABET[(bits % 62) as usize];
-        bits /= 62;
+    let mut rest = bits;
+    for chunk in text[start..start + DIGITS].rchunks_mut(CHUNK_DIGITS) {
+        let mut low = (rest % CHUNK) as u64;
+        rest /= CHUNK;
+        for slot in chunk.iter_mut().rev() {
+            *slot = ALPHABET[(low % 62) as usize];
+            low /= 62;
+        }
     }
+    f.write_str(std::str::from_utf8(&text[..start + DIGITS]).expect("the alphabet is ASCII"))
 }
 
 fn parse_digits(text: &str) -> Option<u128> {
@@ -152,10 +144,9 @@ fn parse_digits(text: &str) -> Option<u128> {
     }
     let (rest, low) = digits.split_at(DIGITS - CHUNK_DIGITS);
     let (top, middle) = rest.split_at(DIGITS - 2 * CHUNK_DIGITS);
-    let chunk = u128::from(CHUNK);
     // Only the topmost digits can say more than 128 bits hold.
-    let top = u128::from(parse_chunk(top)?).checked_mul(chunk * chunk)?;
-    let below = u128::from(parse_chunk(middle)?) * chunk + u128::from(parse_chunk(low)?);
+    let top = u128::from(parse_chunk(top)?).checked_mul(CHUNK * CHUNK)?;
+    let below = u128::from(parse_chunk(middle)?) * CHUNK + u128::from(parse_chunk(low)?);
     top.checked_add(below)
 }
 
@@ -178,7 +169,7 @@ mod tests {
 
     #[test]
     fn text_round_trips_and_sorts_like_the_bits() {
-        let chunk = u128::from(CHUNK);
+        let chunk = CHUNK;
         let samples = [
             0,
             1,
