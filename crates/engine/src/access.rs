@@ -2,8 +2,8 @@
 //! `model::policy`.
 
 use crate::{Context, Engine, Error, Result};
+use loci_model::StoreId;
 use loci_model::policy::{self, AdminPass, Facts, ManagePass, ReadPass, SharePass, WritePass};
-use loci_model::{StoreId, Timestamp};
 use loci_storage::{Mutation, Receipt};
 
 impl Engine {
@@ -43,12 +43,8 @@ impl Engine {
     }
 
     /// The receipt of an earlier request with this context's idempotency key.
-    pub(crate) async fn recall(
-        &self,
-        context: &Context,
-        now: Timestamp,
-    ) -> Result<Option<Receipt>> {
-        match context.idempotency_at(now) {
+    pub(crate) async fn recall(&self, context: &Context) -> Result<Option<Receipt>> {
+        match context.idempotency_at(self.seams.now()) {
             None => Ok(None),
             Some(idempotency) => Ok(self.storage.recall(&idempotency).await?),
         }

@@ -85,6 +85,7 @@ impl Engine {
             session: None,
             audience: Audience::Host,
             scope: KeyScope::FULL,
+            expires_at: None,
         }
     }
 }

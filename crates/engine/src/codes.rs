@@ -50,7 +50,7 @@ mod tests {
             Error::NotFound("memory"),
             Error::Denied("no"),
             Error::Unauthenticated("no"),
-            Error::PathTaken { memory: MemoryId::from_u128(1), path },
+            Error::PathTaken { memory: Some(MemoryId::from_u128(1)), path },
             Error::ExpectFailed,
             Error::Archived,
             Error::Sealed,

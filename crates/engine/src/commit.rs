@@ -20,7 +20,7 @@ impl Engine {
             let why = format!("takes 1 to {} edits", limit::BATCH_EDITS_MAX);
             return Err(Invalid::new("batch", why).into());
         }
-        if let Some(receipt) = self.recall(context, self.seams.now()).await? {
+        if let Some(receipt) = self.recall(context).await? {
             return expect_receipt!(receipt, Receipt::Committed(outcomes) => outcomes);
         }
         let pass = self.write_pass(context, store).await?;

@@ -2,7 +2,7 @@
 //! key. Doors get it from the authentication layer and pass it on untouched.
 
 use crate::Result;
-use loci_model::{Caller, Cause, RequestId, Timestamp};
+use loci_model::{Actor, Caller, Cause, RequestId, Timestamp};
 use loci_storage::Idempotency;
 use std::sync::Arc;
 
@@ -29,7 +29,12 @@ pub struct Context {
 impl Context {
     pub(crate) fn idempotency_at(&self, now: Timestamp) -> Option<Idempotency> {
         self.idempotency.as_ref().map(|given| Idempotency {
-            scope: self.caller.principal.as_u128(),
+            scope: match self.caller.actor {
+                Actor::Session(id) => id.as_u128(),
+                Actor::Key(id) => id.as_u128(),
+                Actor::User(id) | Actor::Service(id) => id.as_u128(),
+                Actor::System => 0,
+            },
             key: given.key.clone(),
             fingerprint: given.fingerprint,
             now,

@@ -24,9 +24,9 @@ pub enum Error {
     /// A path is taken, or lies above or below one that is.
     #[error("path is taken by another memory, or lies above or below one")]
     PathTaken {
-        /// By which memory.
-        memory: MemoryId,
-        /// At which path.
+        /// By which memory, unless the caller may not see it.
+        memory: Option<MemoryId>,
+        /// At which path; the one asked for when the memory may not be seen.
         path: MemoryPath,
     },
     /// The precondition does not hold.

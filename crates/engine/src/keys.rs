@@ -67,15 +67,25 @@ impl Engine {
             session: key.session,
             audience: key.audience,
             scope: key.scope,
+            expires_at: key.expires_at,
         })
     }
 
-    /// Makes a key; its secret is returned here and never again. An administrator makes keys for
-    /// anybody; others make keys for themselves, never wider than their own.
-    pub async fn create_key(&self, context: &Context, new: NewKey) -> Result<(ApiKey, Secret)> {
+    /// Makes a key; its secret is returned here and never again, not even when the request is
+    /// repeated. An administrator makes keys for anybody; others make keys for themselves, never
+    /// wider or longer than their own.
+    pub async fn create_key(
+        &self,
+        context: &Context,
+        new: NewKey,
+    ) -> Result<(ApiKey, Option<Secret>)> {
         let caller = &context.caller;
-        if caller.scope.power != Power::Full || caller.session.is_some() {
+        let is_whole = caller.scope.power == Power::Full && caller.session.is_none();
+        if !is_whole || caller.audience == Audience::Model {
             return Err(Error::Denied("this key cannot make keys"));
+        }
+        if let Some(receipt) = self.recall(context).await? {
+            return expect_receipt!(receipt, Receipt::Key(key) => (key, None));
         }
         let principal = new.principal.unwrap_or(caller.principal);
         if principal != caller.principal {
@@ -87,8 +97,12 @@ impl Engine {
         }
         check_name(&new.name)?;
         let now = self.seams.now();
-        if new.expires_at.is_some_and(|end| end <= now) {
+        let expires_at = new.expires_at.or(caller.expires_at);
+        if expires_at.is_some_and(|end| end <= now) {
             return Err(Invalid::new("expires_at", "must be in the future").into());
+        }
+        if caller.expires_at.is_some_and(|own| expires_at > Some(own)) {
+            return Err(Error::Denied("a key cannot outlive the key that makes it"));
         }
         let scope = self.scope_for(context, &new).await?;
         let secret = Secret::generate(&self.seams);
@@ -103,11 +117,14 @@ impl Engine {
             session: new.session,
             audience: new.audience,
             created_at: now,
-            expires_at: new.expires_at,
+            expires_at,
             revoked_at: None,
         };
+        let hash = key.secret_hash;
         let receipt = self.write(context, Mutation::CreateKey(key)).await?;
-        expect_receipt!(receipt, Receipt::Key(key) => (key, secret))
+        // Somebody may have got in between with the same idempotency key.
+        let is_ours = |key: &ApiKey| key.secret_hash == hash;
+        expect_receipt!(receipt, Receipt::Key(key) => { let ours = is_ours(&key); (key, ours.then_some(secret)) })
     }
 
     async fn scope_for(&self, context: &Context, new: &NewKey) -> Result<KeyScope> {
@@ -118,13 +135,15 @@ impl Engine {
                 return Err(Invalid::new("session_id", "is archived").into());
             }
             let attached = session.attachments.iter().map(|attachment| attachment.store);
+            // Whether each can still be reached is asked at every request.
             stores = Some(match stores {
                 None => attached.collect(),
                 Some(wanted) => attached.filter(|store| wanted.contains(store)).collect(),
             });
-        }
-        for store in stores.iter().flatten() {
-            self.read_pass(context, *store).await?;
+        } else {
+            for store in stores.iter().flatten() {
+                self.read_pass(context, *store).await?;
+            }
         }
         if let (None, Some(own)) = (&stores, &context.caller.scope.stores) {
             stores = Some(own.clone());

@@ -49,6 +49,9 @@ impl Engine {
     pub async fn create_session(&self, context: &Context, new: NewSession) -> Result<Session> {
         policy::create(&context.caller)
             .map_err(|_| Error::Denied("this key cannot make sessions"))?;
+        if let Some(receipt) = self.recall(context).await? {
+            return expect_receipt!(receipt, Receipt::Session(session) => *session);
+        }
         check_title(new.title.as_deref())?;
         validate_labels(&new.metadata)?;
         if new.details.len() > limit::SESSION_DETAILS_BYTES_MAX {
@@ -170,6 +173,9 @@ impl Engine {
         id: SessionId,
         change: SessionChange,
     ) -> Result<Session> {
+        if let Some(receipt) = self.recall(context).await? {
+            return expect_receipt!(receipt, Receipt::Session(session) => *session);
+        }
         self.require_session_owner(context, id).await?;
         let workspace = context.caller.workspace;
         let now = self.seams.now();
@@ -180,7 +186,7 @@ impl Engine {
 
     /// Removes a session; keys bound to it open nothing any more.
     pub async fn remove_session(&self, context: &Context, id: SessionId) -> Result<SessionId> {
-        if let Some(receipt) = self.recall(context, self.seams.now()).await? {
+        if let Some(receipt) = self.recall(context).await? {
             return expect_receipt!(receipt, Receipt::SessionRemoved(id) => id);
         }
         self.require_session_owner(context, id).await?;

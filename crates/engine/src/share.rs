@@ -2,7 +2,7 @@
 
 use crate::access::expect_receipt;
 use crate::{Context, Engine, Error, Result};
-use loci_model::{Grant, GrantId, Grantee, Level, StoreId, Timestamp};
+use loci_model::{Grant, GrantId, Grantee, Invalid, Level, StoreId, Timestamp};
 use loci_storage::{Mutation, Receipt};
 
 /// A grant to be given.
@@ -19,7 +19,16 @@ pub struct NewGrant {
 impl Engine {
     /// Shares a store; a second grant to the same grantee replaces the first.
     pub async fn share(&self, context: &Context, store: StoreId, new: NewGrant) -> Result<Grant> {
+        if let Some(receipt) = self.recall(context).await? {
+            return expect_receipt!(receipt, Receipt::Grant(grant) => grant);
+        }
         let pass = self.share_pass(context, store).await?;
+        if new.expires_at.is_some_and(|end| end <= pass.now()) {
+            return Err(Invalid::new("expires_at", "must be in the future").into());
+        }
+        if new.grantee == Grantee::Principal(context.caller.principal) {
+            return Err(Invalid::new("grantee", "is yourself").into());
+        }
         if let Grantee::Principal(id) = new.grantee {
             let principal = self.storage.principal(id).await?;
             if principal.is_none_or(|found| found.workspace != context.caller.workspace) {
@@ -46,7 +55,7 @@ impl Engine {
         store: StoreId,
         grant: GrantId,
     ) -> Result<Vec<GrantId>> {
-        if let Some(receipt) = self.recall(context, self.seams.now()).await? {
+        if let Some(receipt) = self.recall(context).await? {
             return expect_receipt!(receipt, Receipt::Revoked(grants) => grants);
         }
         let pass = self.share_pass(context, store).await?;

@@ -72,6 +72,9 @@ impl Engine {
         store: StoreId,
         patch: StorePatch,
     ) -> Result<Store> {
+        if let Some(receipt) = self.recall(context).await? {
+            return expect_receipt!(receipt, Receipt::Store(store) => store);
+        }
         let pass = self.manage_pass(context, store).await?;
         let receipt = self.write(context, Mutation::DescribeStore(pass, patch)).await?;
         expect_receipt!(receipt, Receipt::Store(store) => store)
@@ -88,8 +91,7 @@ impl Engine {
     /// file. The store is out of sight at once; the rest goes in steps so that writers of other
     /// stores do not wait.
     pub async fn remove_store(&self, context: &Context, store: StoreId) -> Result<StoreId> {
-        let now = self.seams.now();
-        if self.recall(context, now).await?.is_none() {
+        if self.recall(context).await?.is_none() {
             let pass = self.manage_pass(context, store).await?;
             self.write(context, Mutation::RemoveStore(pass)).await?;
         }

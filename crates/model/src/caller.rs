@@ -1,7 +1,7 @@
 //! The identity of one request. Authority comes from the principal and can only be shrunk by the
 //! key's scope and the session; the rest is recorded, never trusted.
 
-use crate::{Actor, KeyScope, PrincipalId, SessionId, WorkspaceId};
+use crate::{Actor, KeyScope, PrincipalId, SessionId, Timestamp, WorkspaceId};
 
 /// Which side of the prompt a request is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,4 +29,6 @@ pub struct Caller {
     pub audience: Audience,
     /// What the credential may do at most.
     pub scope: KeyScope,
+    /// When the credential ends.
+    pub expires_at: Option<Timestamp>,
 }

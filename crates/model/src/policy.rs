@@ -172,19 +172,25 @@ pub fn search(caller: &Caller, stores: &[Facts], now: Timestamp) -> SearchPass {
     }
 }
 
-/// Describe, archive, remove the store; redact, erase.
+/// Describe, archive, remove the store; redact, erase. Not for models: what they were talked into
+/// must stay possible to undo.
 pub fn manage(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<ManagePass, Denied> {
     facts.require(caller, now, Standing::Owner)?;
+    refuse_models(caller)?;
     Ok(ManagePass { store: facts.store.id, now, actor: caller.actor })
 }
 
-/// Share and revoke.
+/// Share and revoke. Not for models, nor for sessions: a grant would outlive them.
 pub fn share(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<SharePass, Denied> {
     let needed = match facts.store.policy.share {
         Who::Writer => Standing::Upto(Level::ReadWrite),
         Who::Owner => Standing::Owner,
     };
     facts.require(caller, now, needed)?;
+    refuse_models(caller)?;
+    if caller.session.is_some() {
+        return Err(Denied { may_know: true });
+    }
     let owns = caller.is_admin || facts.store.owner == caller.principal;
     let own_grant = if owns { None } else { facts.grant_for(caller.principal, now) };
     Ok(SharePass {
@@ -193,17 +199,26 @@ pub fn share(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<SharePass
         giver: caller.principal,
         level_max: own_grant.map_or(Level::ReadWrite, |grant| grant.level),
         expires_max: own_grant.and_then(|grant| grant.expires_at),
-        revokes_any: owns,
+        revokes_any: facts.standing(caller, now) == Standing::Owner,
     })
 }
 
-/// The list of stores: an administrator sees the workspace's, others what they can read.
+fn refuse_models(caller: &Caller) -> Result<(), Denied> {
+    match caller.audience {
+        Audience::Host => Ok(()),
+        Audience::Model => Err(Denied { may_know: true }),
+    }
+}
+
+/// The list of stores: an administrator sees the workspace's, others what they can read. A
+/// credential that cannot read sees none.
 pub fn browse(caller: &Caller, now: Timestamp) -> BrowsePass {
+    let may_read = caller.scope.power >= Power::UpTo(Level::Read);
     BrowsePass {
         workspace: caller.workspace,
         now,
         reader: (!caller.is_admin).then_some(caller.principal),
-        only: caller.scope.stores.clone(),
+        only: if may_read { caller.scope.stores.clone() } else { Some(Vec::new()) },
     }
 }
 

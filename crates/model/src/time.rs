@@ -44,6 +44,12 @@ impl Timestamp {
             let civil: jiff::civil::DateTime = text.parse()?;
             civil.to_zoned(jiff::tz::TimeZone::UTC).map(|zoned| zoned.timestamp())
         });
+        let moment = moment.or_else(|error| {
+            // The last day there is: some clients send it for "no end".
+            let pieces = jiff::fmt::temporal::Pieces::parse(text)?;
+            let is_last = pieces.date().year() == 9999 && pieces.time().is_some();
+            if is_last { Ok(jiff::Timestamp::MAX) } else { Err(error) }
+        });
         moment
             .map(|moment| Self(moment.as_microsecond()))
             .map_err(|_| Invalid::new("timestamp", "expected an RFC 3339 date and time"))
@@ -83,6 +89,9 @@ mod tests {
         assert_eq!(Timestamp::parse("2026-11-15T22:00:00+01:00").unwrap(), utc);
         assert_eq!(Timestamp::parse("2026-11-15T21:00:00").unwrap(), utc);
         assert!(Timestamp::parse("yesterday").is_err());
+        for end in ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59.999999"] {
+            assert!(Timestamp::parse(end).unwrap() > utc);
+        }
     }
 
     #[test]

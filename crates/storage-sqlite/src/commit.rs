@@ -18,7 +18,7 @@ use loci_model::decide::{Decision, NextState, Refusal, decide, needs_content};
 use loci_model::policy::WritePass;
 use loci_model::store::OnRemove;
 use loci_model::{
-    Actor, At, Cause, Content, EditOp, Memory, MemoryId, MemoryPath, Operation, Outcome,
+    Actor, At, Audience, Cause, Content, EditOp, Memory, MemoryId, MemoryPath, Operation, Outcome,
     PrincipalId, Timestamp, VersionId,
 };
 use loci_storage::{Batch, Receipt, StampedEdit, StorageError, reason};
@@ -101,7 +101,10 @@ impl Core {
             Ok(decision) => decision,
             Err(refusal) => {
                 return Err(match (refusal, current) {
-                    (Refusal::Present, Some(row)) => taken(row),
+                    (Refusal::Present, Some(row)) => StorageError::PathTaken {
+                        memory: Some(row.memory.id),
+                        path: row.memory.path,
+                    },
                     (refusal, _) => refused(refusal),
                 }
                 .into());
@@ -125,6 +128,7 @@ impl Core {
                         partition: row.memory.partition,
                         path: &next.path,
                         itself: Some(row.memory_pk),
+                        audience: pass.audience(),
                     };
                     require_free(&self.conn, store, &place, pass.now())?;
                 }
@@ -137,7 +141,8 @@ impl Core {
                     At::First(filter) => filter.partition.flatten(),
                     At::Id(_) => None,
                 };
-                let place = Place { partition, path: &next.path, itself: None };
+                let place =
+                    Place { partition, path: &next.path, itself: None, audience: pass.audience() };
                 require_free(&self.conn, store, &place, pass.now())?;
                 let limit = store.store.policy.memories_max;
                 if store.memory_count >= limit {
@@ -330,8 +335,14 @@ fn outcome(mut memory: Memory, operation: Option<Operation>) -> Outcome {
     Outcome { memory, operation }
 }
 
-fn taken(row: MemoryRow) -> StorageError {
-    StorageError::PathTaken { memory: row.memory.id, path: row.memory.path }
+/// Names what is in the way, unless the writer may not see it: then only that the path is taken.
+fn taken(row: MemoryRow, place: &Place<'_>) -> StorageError {
+    let visibility = visibility_code(row.memory.attributes.visibility);
+    if visibility <= visibility_max(place.audience) {
+        StorageError::PathTaken { memory: Some(row.memory.id), path: row.memory.path }
+    } else {
+        StorageError::PathTaken { memory: None, path: place.path.clone() }
+    }
 }
 
 fn refuse_expired(row: Option<&MemoryRow>, now: Timestamp) -> Result<()> {
@@ -349,6 +360,8 @@ pub(crate) struct Place<'a> {
     pub(crate) path: &'a MemoryPath,
     /// The memory that moves there; it is not in its own way.
     pub(crate) itself: Option<i64>,
+    /// Who wants it there.
+    pub(crate) audience: Audience,
 }
 
 /// Makes sure that a path is free, together with everything above and below it.
@@ -361,7 +374,7 @@ pub(crate) fn require_free(
     let (store_pk, id) = (store.store_pk, store.store.id);
     let refuse = |row: MemoryRow| {
         refuse_expired(Some(&row), now)?;
-        Err(taken(row).into())
+        Err(taken(row, place).into())
     };
     let at = |path: &str| read::at_path(conn, store_pk, id, place.partition, path);
     let is_other = |row: &MemoryRow| Some(row.memory_pk) != place.itself;

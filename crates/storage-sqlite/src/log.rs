@@ -11,8 +11,8 @@ use crate::stores::{self, StoreRow};
 use crate::{grants, keys, lexical, read, redact, versions};
 use loci_model::policy::AdminPass;
 use loci_model::{
-    Actor, At, ChangeOp, Grant, Invalid, Memory, MemoryId, Operation, Principal, PrincipalId,
-    Store, StoreId, Timestamp, Version, VersionId, View,
+    Actor, At, Audience, ChangeOp, Grant, Invalid, Memory, MemoryId, Operation, Principal,
+    PrincipalId, Store, StoreId, Timestamp, Version, VersionId, View,
 };
 use loci_storage::log::{ImportItem, KnownMemory, LogEntry, check_next};
 use loci_storage::{Receipt, StorageError};
@@ -206,8 +206,12 @@ impl Core {
             strip_memory(&self.conn, memory_pk, &bare)?;
             return redact::refresh_visibility(&self.conn, memory_pk);
         };
-        let place =
-            Place { partition: memory.partition, path: &memory.path, itself: Some(memory_pk) };
+        let place = Place {
+            partition: memory.partition,
+            path: &memory.path,
+            itself: Some(memory_pk),
+            audience: Audience::Host,
+        };
         // Nothing has expired at the moment of its own writing.
         require_free(&self.conn, store, &place, Timestamp::from_micros(i64::MIN))?;
         update_memory(&self.conn, memory_pk, version_pk, &memory)?;

@@ -21,9 +21,9 @@ pub enum StorageError {
     /// A path is taken, or lies above or below one that is.
     #[error("path taken")]
     PathTaken {
-        /// By which memory.
-        memory: MemoryId,
-        /// At which path.
+        /// By which memory, unless the writer may not see it.
+        memory: Option<MemoryId>,
+        /// At which path; the one asked for when the memory may not be seen.
         path: MemoryPath,
     },
     /// A memory that has expired but is not removed yet is named by the edit or in its way: expire

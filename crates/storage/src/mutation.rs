@@ -56,7 +56,8 @@ pub enum SessionChange {
 /// Makes a retried request have one effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Idempotency {
-    /// Whose key it is: the principal's id bits. Keys of different principals do not meet.
+    /// Whose key it is: the bits of the credential's id. Keys of different credentials do not meet,
+    /// so two agents that both count their requests from one stay apart.
     pub scope: u128,
     /// The caller's key.
     pub key: String,

@@ -22,7 +22,7 @@ struct Refused {
     status: StatusCode,
     kind: &'static str,
     message: Cow<'static, str>,
-    blocker: Option<(MemoryId, MemoryPath)>,
+    blocker: Option<(Option<MemoryId>, MemoryPath)>,
     advice: Advice,
     /// For the log only.
     hidden: Option<String>,
@@ -58,10 +58,10 @@ struct Inner<'a> {
     r#type: &'static str,
     /// For people.
     message: &'a str,
-    /// The memory in the way; only with `memory_path_conflict_error`.
-    #[schema(value_type = Option<String>)]
+    /// The memory in the way, empty if the caller may not see it; only with
+    /// `memory_path_conflict_error`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    conflicting_memory_id: Option<Shown<MemoryId>>,
+    conflicting_memory_id: Option<String>,
     /// Its path; only with `memory_path_conflict_error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     conflicting_path: Option<&'a str>,
@@ -92,7 +92,10 @@ impl Problem {
             error: Inner {
                 r#type: refused.kind,
                 message: &refused.message,
-                conflicting_memory_id: refused.blocker.as_ref().map(|(memory, _)| Shown(*memory)),
+                conflicting_memory_id: refused
+                    .blocker
+                    .as_ref()
+                    .map(|(memory, _)| memory.map_or_else(String::new, |id| id.to_string())),
                 conflicting_path: refused.blocker.as_ref().map(|(_, path)| path.as_str()),
             },
             request_id: request.map(Shown),
@@ -183,7 +186,7 @@ mod tests {
         };
         let invalid = "invalid_request_error";
         let taken = Error::PathTaken {
-            memory: MemoryId::from_u128(1),
+            memory: Some(MemoryId::from_u128(1)),
             path: MemoryPath::parse("/a").unwrap(),
         };
         check(Invalid::new("path", "is bad").into(), 400, invalid, Advice::Nothing);

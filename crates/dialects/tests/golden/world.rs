@@ -149,7 +149,7 @@ impl World {
             expires_at: None,
         };
         let (_, secret) = self.engine.create_key(&context, new).await?;
-        self.engine.authenticate(secret.reveal()).await
+        self.engine.authenticate(secret.expect("a first request").reveal()).await
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::stage::{Stage, full_key};
 use loci_engine::{Error, NewKey, NewStore, Secret};
-use loci_model::{Actor, At, Level, Power, View};
+use loci_model::{Actor, At, Audience, Level, Power, View};
 
 #[tokio::test]
 async fn the_first_start_shows_a_key_once_and_it_opens_everything() {
@@ -32,12 +32,12 @@ async fn wrong_expired_and_revoked_keys_open_nothing() {
 
     let until = stage.engine.seams().now().plus_secs(60);
     let brief = NewKey { expires_at: Some(until), ..full_key("brief") };
-    let (_, secret) = stage.engine.create_key(&stage.admin, brief).await.unwrap();
+    let (_, secret) = stage.key(brief).await;
     assert!(stage.engine.authenticate(secret.reveal()).await.is_ok());
     stage.pass_secs(60);
     assert!(refused(stage.engine.authenticate(secret.reveal()).await));
 
-    let (key, secret) = stage.engine.create_key(&stage.admin, full_key("gone")).await.unwrap();
+    let (key, secret) = stage.key(full_key("gone")).await;
     stage.engine.revoke_key(&stage.admin, key.id).await.unwrap();
     assert!(refused(stage.engine.authenticate(secret.reveal()).await));
 }
@@ -51,7 +51,7 @@ async fn a_key_only_shrinks_its_principal() {
         stores: Some(vec![open.id]),
         ..full_key("reader")
     };
-    let (key, secret) = stage.engine.create_key(&stage.admin, key).await.unwrap();
+    let (key, secret) = stage.key(key).await;
     let reader = stage.enter(&secret).await;
     assert_eq!(reader.caller.actor, Actor::Key(key.id));
     assert!(stage.engine.store(&reader, open.id).await.is_ok());
@@ -86,4 +86,21 @@ async fn a_stranger_cannot_tell_a_hidden_store_from_a_missing_one() {
     let hidden = stage.engine.get(&stranger, store.id, &at, View::Full).await.unwrap_err();
     let absent = stage.engine.get(&stranger, missing, &at, View::Full).await.unwrap_err();
     assert_eq!(hidden.to_string(), absent.to_string());
+}
+
+#[tokio::test]
+async fn a_key_never_makes_a_wider_or_longer_one() {
+    let stage = Stage::new().await;
+    let until = stage.engine.seams().now().plus_secs(60);
+    let (_, brief) = stage.key(NewKey { expires_at: Some(until), ..full_key("brief") }).await;
+    let brief = stage.enter(&brief).await;
+    let (made, _) = stage.engine.create_key(&brief, full_key("child")).await.unwrap();
+    assert_eq!(made.expires_at, Some(until), "it ends with its maker");
+    let longer = NewKey { expires_at: Some(until.plus_secs(1)), ..full_key("longer") };
+    assert!(matches!(stage.engine.create_key(&brief, longer).await, Err(Error::Denied(_))));
+
+    let (_, model) = stage.key(NewKey { audience: Audience::Model, ..full_key("model") }).await;
+    let model = stage.enter(&model).await;
+    let host = stage.engine.create_key(&model, full_key("host")).await;
+    assert!(matches!(host, Err(Error::Denied(_))), "a model makes no keys");
 }

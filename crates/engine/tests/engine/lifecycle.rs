@@ -152,3 +152,38 @@ async fn unknown_versions_and_heads_are_not_redacted() {
     let unknown = stage.engine.redact(&stage.admin, store, VersionId::from_u128(5)).await;
     assert!(matches!(unknown, Err(Error::NotFound(_))));
 }
+
+#[tokio::test]
+async fn two_credentials_may_use_the_same_idempotency_key() {
+    let stage = Stage::new().await;
+    let store = stage.store("s").await.id;
+    let (_, secret) = stage.key(crate::stage::full_key("second")).await;
+    let second = stage.enter(&secret).await;
+    for (context, at) in [(&stage.admin, "/a"), (&second, "/b")] {
+        let context = idempotent(context, "1", 1);
+        let edit = Edit { expect: Expect::Absent, ..Edit::put_text(path(at), "x") };
+        assert!(stage.engine.commit_one(&context, store, edit, "api").await.unwrap().is_created());
+    }
+}
+
+#[tokio::test]
+async fn a_repeated_session_is_the_first_one_whatever_happened_to_its_store() {
+    let stage = Stage::new().await;
+    let store = stage.store("s").await.id;
+    let context = idempotent(&stage.admin, "session", 1);
+    let make = || loci_engine::NewSession {
+        title: None,
+        metadata: Default::default(),
+        agent_id: "agent".into(),
+        agent_version: 1,
+        details: "{}".into(),
+        attachments: vec![loci_engine::NewAttachment {
+            store,
+            access: loci_model::Access::ReadOnly,
+            instructions: None,
+        }],
+    };
+    let first = stage.engine.create_session(&context, make()).await.unwrap();
+    stage.engine.archive_store(&stage.admin, store).await.unwrap();
+    assert_eq!(stage.engine.create_session(&context, make()).await.unwrap(), first);
+}

@@ -65,7 +65,7 @@ async fn a_sessions_key_acts_as_the_session_on_its_stores_only() {
         power: Power::UpTo(Level::ReadWrite),
         ..full_key("sandbox")
     };
-    let (_, secret) = stage.engine.create_key(&stage.admin, key).await.unwrap();
+    let (_, secret) = stage.key(key).await;
     let inside = stage.enter(&secret).await;
     let put = |store| {
         let edit = Edit::put_text(MemoryPath::parse("/a").unwrap(), "x");

@@ -86,3 +86,29 @@ async fn everyone_means_the_workspace() {
         Err(Error::NotFound("principal"))
     ));
 }
+
+#[tokio::test]
+async fn models_and_sessions_do_not_share() {
+    let stage = Stage::new().await;
+    let store = stage.store("mine").await.id;
+    let audience = loci_model::Audience::Model;
+    let (_, secret) =
+        stage.key(loci_engine::NewKey { audience, ..crate::stage::full_key("model") }).await;
+    let model = stage.enter(&secret).await;
+    let everyone = NewGrant { grantee: Grantee::Everyone, level: Level::Read, expires_at: None };
+    let shared = stage.engine.share(&model, store, everyone).await;
+    assert!(matches!(shared, Err(Error::Denied(_))));
+    assert!(matches!(stage.engine.archive_store(&model, store).await, Err(Error::Denied(_))));
+}
+
+#[tokio::test]
+async fn nobody_shares_with_themselves_or_into_the_past() {
+    let stage = Stage::new().await;
+    let store = stage.store("mine").await.id;
+    let agent = stage.somebody("agent").await;
+    let own = stage.engine.share(&stage.admin, store, to(&stage.admin, Level::Read)).await;
+    assert!(matches!(own, Err(Error::Invalid(_))));
+    let past = Some(stage.engine.seams().now());
+    let ended = NewGrant { expires_at: past, ..to(&agent, Level::Read) };
+    assert!(matches!(stage.engine.share(&stage.admin, store, ended).await, Err(Error::Invalid(_))));
+}

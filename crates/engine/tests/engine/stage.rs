@@ -7,7 +7,7 @@ use loci_engine::{
 };
 use loci_model::time::Clock;
 use loci_model::{
-    Audience, Edit, MemoryPath, Outcome, Power, PrincipalKind, Store, StoreId, Timestamp,
+    ApiKey, Audience, Edit, MemoryPath, Outcome, Power, PrincipalKind, Store, StoreId, Timestamp,
 };
 use loci_storage::mem::MemStorage;
 use std::sync::Arc;
@@ -67,8 +67,12 @@ impl Stage {
         let new = NewPrincipal { kind: PrincipalKind::Agent, name: name.into(), is_admin: false };
         let principal = self.engine.create_principal(&self.admin, new).await.unwrap();
         let key = NewKey { principal: Some(principal.id), ..full_key(name) };
-        let (_, secret) = self.engine.create_key(&self.admin, key).await.unwrap();
-        self.enter(&secret).await
+        self.enter(&self.key(key).await.1).await
+    }
+
+    pub(crate) async fn key(&self, new: NewKey) -> (ApiKey, Secret) {
+        let (key, secret) = self.engine.create_key(&self.admin, new).await.unwrap();
+        (key, secret.expect("a first request shows the secret"))
     }
 
     pub(crate) async fn enter(&self, secret: &Secret) -> Context {

@@ -195,8 +195,8 @@ pub(crate) async fn create(
     };
     let (key, secret) = engine.create_key(&context, new).await?;
     // A repeated request gets the first one's key back, whose secret nobody has any more.
-    let is_first = key.secret_hash == secret.hash();
-    Ok(Json(NewKeyView { key: key.into(), secret: is_first.then(|| secret.reveal().to_owned()) }))
+    let secret = secret.map(|secret| secret.reveal().to_owned());
+    Ok(Json(NewKeyView { key: key.into(), secret }))
 }
 
 fn parse_session(text: Option<&str>) -> Result<Option<SessionId>> {

@@ -35,6 +35,7 @@ fn caller(principal: PrincipalId) -> Caller {
         session: None,
         audience: Audience::Host,
         scope: KeyScope::FULL,
+        expires_at: None,
     }
 }
 
@@ -78,6 +79,7 @@ fn matrix() {
     let attached = |access| Facts { attachment: Some(access), ..facts() };
     let admin = Caller { is_admin: true, ..caller(OTHER) };
     let foreign_admin = Caller { workspace: WorkspaceId::from_u128(2), ..admin.clone() };
+    let model = Caller { audience: Audience::Model, ..caller(OWNER) };
     let past = Some(Timestamp::from_micros(999_999));
     let this = Some(vec![StoreId::from_u128(9)]);
     let others = Some(vec![StoreId::from_u128(8)]);
@@ -108,7 +110,8 @@ fn matrix() {
         ("owner, key for another store", scoped(Power::Full, others), facts(), "?"),
         ("session without the store", in_session(OWNER), facts(), "?"),
         ("session, read only", in_session(OWNER), attached(Access::ReadOnly), "sr"),
-        ("session, read and write", in_session(OWNER), attached(Access::ReadWrite), "srwh"),
+        ("session, read and write", in_session(OWNER), attached(Access::ReadWrite), "srw"),
+        ("owner's model", model, facts(), "srw"),
         ("session of a stranger", in_session(OTHER), attached(Access::ReadWrite), "?"),
     ];
     for (name, caller, facts, expected) in table {
@@ -128,6 +131,10 @@ fn sharing_never_gives_more_than_one_has() {
     assert!(pass.may_revoke(&Grant { given_by: OTHER, ..owners.clone() }));
     let pass = share(&caller(OWNER), &facts, NOW).unwrap();
     assert_eq!((pass.expires_max(), pass.may_revoke(&owners)), (None, true));
+    let foreign = Grant { given_by: OTHER, ..owners };
+    let narrow = KeyScope { power: Power::UpTo(Level::ReadWrite), stores: None };
+    let writing = Caller { scope: narrow, ..caller(OWNER) };
+    assert!(!share(&writing, &facts, NOW).unwrap().may_revoke(&foreign), "not with a writer's key");
 }
 
 #[test]
@@ -150,6 +157,14 @@ fn creating_and_administering_need_a_whole_credential() {
     let writer =
         Caller { scope: KeyScope { power: Power::UpTo(Level::ReadWrite), stores: None }, ..admin };
     assert!(create(&writer).is_ok() && administer(&writer, NOW).is_err());
+}
+
+#[test]
+fn a_credential_that_cannot_read_lists_nothing() {
+    let power = Power::UpTo(Level::Search);
+    let searching = Caller { scope: KeyScope { power, stores: None }, ..caller(OWNER) };
+    assert_eq!(browse(&searching, NOW).only(), Some(vec![]));
+    assert_eq!(browse(&caller(OWNER), NOW).only(), None);
 }
 
 #[test]

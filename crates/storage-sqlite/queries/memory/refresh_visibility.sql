@@ -7,6 +7,6 @@ set visibility = coalesce(
         order by v.revision desc
         limit 1
     ),
-    0
+    1
 )
 where memory = ?1 and path is null

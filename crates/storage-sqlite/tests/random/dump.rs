@@ -52,6 +52,7 @@ pub(crate) async fn dump(
         session: None,
         audience: Audience::Model,
         scope: KeyScope::FULL,
+        expires_at: None,
     };
     let model = policy::read(&caller, &facts, now).unwrap();
     let model_search = policy::search(&caller, &[facts], now);

@@ -401,5 +401,6 @@ fn caller(who: Who) -> Caller {
         session: None,
         audience: if is_model { Audience::Model } else { Audience::Host },
         scope: KeyScope::FULL,
+        expires_at: None,
     }
 }

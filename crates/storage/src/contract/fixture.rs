@@ -128,6 +128,7 @@ impl World {
             session: None,
             audience,
             scope: KeyScope::FULL,
+            expires_at: None,
         }
     }
 

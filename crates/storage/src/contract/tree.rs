@@ -10,7 +10,7 @@ type Db = Arc<dyn Storage>;
 async fn assert_blocked(world: &World, edit: loci_model::Edit, by: MemoryId, at: &str) {
     assert_refused!(
         world.edit(edit).await,
-        StorageError::PathTaken { memory, path: taken } if memory == by && taken == path(at)
+        StorageError::PathTaken { memory, path: taken } if memory == Some(by) && taken == path(at)
     );
 }
 

@@ -1,15 +1,15 @@
 //! Batches of edits. The order of refusals is part of the contract: archived, missing memory,
 //! nothing to do, failed expectation, taken path, full store.
 
-use super::state::{Kept, Shelf, State, is_expired, memory_in};
+use super::state::{Kept, Shelf, State, is_expired, is_shown_to, memory_in};
 use crate::mutation::reason;
 use crate::{Batch, Receipt, Result, StampedEdit, StorageError};
 use loci_model::decide::{Decision, NextState, Refusal, decide};
 use loci_model::policy::WritePass;
 use loci_model::store::OnRemove;
 use loci_model::{
-    Actor, At, Cause, EditOp, Memory, MemoryId, MemoryPath, Operation, Outcome, PrincipalId,
-    Timestamp, Version, VersionId, View,
+    Actor, At, Audience, Cause, EditOp, Memory, MemoryId, MemoryPath, Operation, Outcome,
+    PrincipalId, Timestamp, Version, VersionId, View,
 };
 
 /// Who writes, when and why: what every version of a batch has in common.
@@ -85,7 +85,7 @@ impl Shelf {
             (Ok(Decision::Modify(next)), Some(memory)) => {
                 if next.path != memory.path {
                     let (partition, itself) = (memory.partition, Some(memory.id));
-                    self.check_free(partition, &next.path, itself, pass.now())?;
+                    self.check_free(partition, &next.path, itself, pass.audience(), pass.now())?;
                 }
                 let written = self.write_version(memory.id, stamped.version, next, stamp);
                 Ok(outcome(written, Some(Operation::Modified)))
@@ -96,7 +96,7 @@ impl Shelf {
                     At::First(filter) => filter.partition.flatten(),
                     At::Id(_) => None,
                 };
-                self.check_free(partition, &next.path, None, pass.now())?;
+                self.check_free(partition, &next.path, None, pass.audience(), pass.now())?;
                 let limit = self.store.policy.memories_max;
                 if self.live().count() as u64 >= limit {
                     return Err(StorageError::StoreFull { limit });
@@ -112,7 +112,7 @@ impl Shelf {
                 Ok(outcome(written, Some(Operation::Created)))
             }
             (Err(Refusal::Present), Some(memory)) => {
-                Err(StorageError::PathTaken { memory: memory.id, path: memory.path })
+                Err(StorageError::PathTaken { memory: Some(memory.id), path: memory.path })
             }
             (Err(refusal), _) => Err(refused(refusal)),
             (Ok(decision), current) => unreachable!(
@@ -142,6 +142,7 @@ impl Shelf {
         partition: Option<PrincipalId>,
         path: &MemoryPath,
         but: Option<MemoryId>,
+        audience: Audience,
         now: Timestamp,
     ) -> Result<()> {
         let rank = |memory: &Memory| {
@@ -156,7 +157,11 @@ impl Shelf {
             .min_by_key(rank);
         refuse_expired(blocker.as_ref(), now)?;
         blocker.map_or(Ok(()), |blocker| {
-            Err(StorageError::PathTaken { memory: blocker.id, path: blocker.path })
+            // What the writer may not see is in the way without a name.
+            Err(match is_shown_to(audience, blocker.attributes.visibility) {
+                true => StorageError::PathTaken { memory: Some(blocker.id), path: blocker.path },
+                false => StorageError::PathTaken { memory: None, path: path.clone() },
+            })
         })
     }
 

@@ -8,8 +8,8 @@ use crate::{Receipt, Result, StorageError};
 use loci_model::policy::AdminPass;
 use loci_model::version::Redaction;
 use loci_model::{
-    ChangeOp, Grant, Invalid, MemoryId, Principal, PrincipalId, Store, StoreId, Timestamp, Version,
-    VersionId,
+    Audience, ChangeOp, Grant, Invalid, MemoryId, Principal, PrincipalId, Store, StoreId,
+    Timestamp, Version, VersionId,
 };
 
 impl State {
@@ -127,7 +127,8 @@ impl Shelf {
         if let Some(path) = version.path.as_ref().filter(|_| version.content.is_some()) {
             // Nothing has expired at the moment of its own writing.
             let itself = Some(version.memory);
-            self.check_free(partition, path, itself, Timestamp::from_micros(i64::MIN))?;
+            let now = Timestamp::from_micros(i64::MIN);
+            self.check_free(partition, path, itself, Audience::Host, now)?;
         }
         let new = Kept { partition, owner, versions: Vec::new(), erase_at: None };
         self.memories.entry(version.memory).or_insert(new);

@@ -25,6 +25,7 @@ impl State {
         let mut grants = shelf.grants.clone();
         grants.retain(|grant| concerns.contains(&grant.grantee));
         let session = session.and_then(|id| self.session(shelf.store.workspace, id));
+        let session = session.filter(|session| session.archived_at.is_none());
         let mut attachments = session.into_iter().flat_map(|session| &session.attachments);
         let attachment = attachments.find(|attachment| attachment.store == store);
         Some(Facts {

@@ -190,10 +190,11 @@ impl Kept {
         })
     }
 
-    /// Who may see the memory's history: the newest version that still says so.
+    /// Who may see the memory's history: the newest version that still says so. What was erased
+    /// whole says nothing any more, and is no model's business.
     pub(super) fn visibility(&self) -> Visibility {
         let mut attributes = self.versions.iter().rev().filter_map(|v| v.attributes.as_ref());
-        attributes.next().map_or(Visibility::Context, |known| known.visibility)
+        attributes.next().map_or(Visibility::Internal, |known| known.visibility)
     }
 }
 
