@@ -2,11 +2,8 @@
 
 mod common;
 
-use axum::body::Body;
 use common::{ADMIN, Server};
-use http::Request;
 use loci_engine::{NewAttachment, NewSession};
-use loci_http::HttpOptions;
 use loci_model::{Access, StoreId};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -306,125 +303,4 @@ async fn principals_are_made_once() {
     server.post("/v1/principals", bad).await.refused(400, "invalid_request_error");
     let listed = server.get("/v1/principals").await.ok();
     assert_eq!(listed["data"].as_array().unwrap().len(), 3);
-}
-
-#[tokio::test]
-async fn a_check_reports() {
-    let server = Server::new().await;
-    let store = server.store("s").await;
-    server.put(store, "/a", "text").await;
-    let report = server.post("/v1/check", Value::Null).await.ok();
-    assert_eq!((&report["type"], &report["ok"]), (&json!("check"), &json!(true)));
-    assert_eq!((&report["stores"], &report["memories"]), (&json!(1), &json!(1)));
-    assert_eq!(report["problems"], json!([]));
-}
-
-#[tokio::test]
-async fn a_failed_backup_leaves_nothing_behind() {
-    let scratch = tempfile::tempdir().unwrap();
-    let options = HttpOptions { scratch_dir: scratch.path().to_owned(), ..HttpOptions::default() };
-    let server = Server::with(&options, axum::Router::new()).await;
-    // The in-memory storage has no file to copy.
-    assert!(server.get("/v1/backup").await.status >= 400);
-    assert_eq!(scratch.path().read_dir().unwrap().count(), 0);
-}
-
-#[tokio::test]
-async fn an_export_can_be_imported_elsewhere() {
-    let server = Server::new().await;
-    let store = server.store("s").await;
-    for number in 0..1200 {
-        server.put(store, &format!("/{number}"), &format!("text {number}\n")).await;
-    }
-    let export = server.get("/v1/export").await;
-    assert_eq!(
-        (export.status, &export.headers["content-type"]),
-        (200, &"application/x-ndjson".parse().unwrap())
-    );
-
-    let other = Server::new().await;
-    let import = |bytes: bytes::Bytes| {
-        // In odd pieces, so that lines are cut anywhere.
-        let pieces: Vec<_> =
-            bytes.chunks(777).map(|piece| Ok::<_, std::io::Error>(piece.to_vec())).collect();
-        let body = Body::from_stream(futures_util::stream::iter(pieces));
-        let request = Request::post("/v1/import").header("x-api-key", ADMIN);
-        other.send(request.body(body).unwrap())
-    };
-    let imported = import(export.bytes.clone()).await.ok();
-    assert_eq!(imported["type"], "import");
-    assert!(imported["items"].as_u64().unwrap() > 1200, "{imported}");
-    assert_eq!(import(export.bytes.clone()).await.ok()["items"], 0, "nothing is new");
-    let stats = |server: &Server| server.engine.clone();
-    let (ours, theirs) = (stats(&server), stats(&other));
-    let ours = ours.stats(&server.context(), store).await.unwrap();
-    let theirs = theirs.stats(&other.context(), store).await.unwrap();
-    assert_eq!(ours, theirs);
-
-    import("not a line\n".into()).await.refused(400, "invalid_request_error");
-    import(vec![0xff, 0xfe, b'\n'].into()).await.refused(400, "invalid_request_error");
-    import(vec![b'x'; 5 << 20].into()).await.refused(400, "invalid_request_error");
-    assert_eq!(import("".into()).await.ok()["items"], 0);
-}
-
-#[tokio::test]
-async fn the_document_lists_every_native_route() {
-    let server = Server::new().await;
-    let request = Request::get("/openapi.json").body(Body::empty()).unwrap();
-    let document = server.send(request).await.ok();
-    let paths = document["paths"].as_object().unwrap();
-    let store = "/v1/memory_stores/{memory_store_id}";
-    for (path, methods) in [
-        ("/healthz".to_owned(), &["get"][..]),
-        ("/readyz".into(), &["get"]),
-        ("/metrics".into(), &["get"]),
-        ("/openapi.json".into(), &["get"]),
-        (format!("{store}/grants"), &["get", "post"]),
-        (format!("{store}/grants/{{grant_id}}"), &["delete"]),
-        (format!("{store}/memories/{{memory_id}}/attributes"), &["get", "post", "patch"]),
-        (format!("{store}/memories/{{memory_id}}/erase"), &["post"]),
-        (format!("{store}/changes"), &["get"]),
-        (format!("{store}/stats"), &["get"]),
-        ("/v1/stats".into(), &["get"]),
-        ("/v1/api_keys".into(), &["get", "post"]),
-        ("/v1/api_keys/{api_key_id}".into(), &["delete"]),
-        ("/v1/principals".into(), &["get", "post"]),
-        ("/v1/sessions/{session_id}/note".into(), &["get"]),
-        ("/v1/check".into(), &["post"]),
-        ("/v1/backup".into(), &["get"]),
-        ("/v1/export".into(), &["get"]),
-        ("/v1/import".into(), &["post"]),
-    ] {
-        for method in methods {
-            let route = &paths[&path][method];
-            assert!(route["responses"]["200"].is_object(), "{method} {path}");
-            assert!(route["responses"]["4XX"]["content"].is_object(), "{method} {path}");
-        }
-    }
-    assert_eq!(paths.len(), 19);
-    let schemas = document["components"]["schemas"].as_object().unwrap();
-    for (name, schema) in schemas {
-        for (field, described) in schema["properties"].as_object().into_iter().flatten() {
-            let text = described.to_string();
-            assert!(text.contains("description"), "{name}.{field} is not described");
-        }
-    }
-}
-
-#[tokio::test]
-async fn without_a_key_every_route_but_the_probes_is_closed() {
-    let server = Server::new().await;
-    let request = Request::get("/openapi.json").body(Body::empty()).unwrap();
-    let document = server.send(request).await.ok();
-    for (path, item) in document["paths"].as_object().unwrap() {
-        for (method, _) in item.as_object().unwrap() {
-            let uri = path.replace(['{', '}'], "");
-            let request = Request::builder().method(method.to_uppercase().as_str()).uri(&uri);
-            let reply = server.send(request.body(Body::from("{}")).unwrap()).await;
-            match path.as_str() {
-                "/healthz" | "/readyz" | "/openapi.json" => assert_eq!(reply.status, 200, "{path}"),
-                _ => drop(reply.refused(401, "authentication_error")),
-            }
-        }
-    }
 }

@@ -1,5 +1,5 @@
-//! The routes about the data as a whole, over the real SQLite storage: a backup opens, an export
-//! comes in elsewhere, a check finds nothing.
+//! The routes about the data as a whole: a check reports, a backup opens, an export comes in
+//! elsewhere. Over the in-memory storage where any will do, over SQLite where files matter.
 
 mod common;
 
@@ -12,7 +12,7 @@ use loci_engine::seam::Seams;
 use loci_http::HttpOptions;
 use loci_model::{At, Content, MemoryPath, View};
 use loci_storage_sqlite::{SqliteOptions, SqliteStorage};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -59,6 +59,65 @@ async fn an_export_comes_in_elsewhere_and_both_are_sound() {
     assert!(imported["items"].as_u64().unwrap() > 1, "{imported}");
     let report = target.post("/v1/check", Value::Null).await.ok();
     assert_eq!((&report["ok"], &report["memories"]), (&true.into(), &1.into()), "{report}");
+}
+
+#[tokio::test]
+async fn a_check_reports() {
+    let server = Server::new().await;
+    let store = server.store("s").await;
+    server.put(store, "/a", "text").await;
+    let report = server.post("/v1/check", Value::Null).await.ok();
+    assert_eq!((&report["type"], &report["ok"]), (&json!("check"), &json!(true)));
+    assert_eq!((&report["stores"], &report["memories"]), (&json!(1), &json!(1)));
+    assert_eq!(report["problems"], json!([]));
+}
+
+#[tokio::test]
+async fn a_failed_backup_leaves_nothing_behind() {
+    let scratch = tempfile::tempdir().unwrap();
+    let options = HttpOptions { scratch_dir: scratch.path().to_owned(), ..HttpOptions::default() };
+    let server = Server::with(&options, Router::new()).await;
+    // The in-memory storage has no file to copy.
+    assert!(server.get("/v1/backup").await.status >= 400);
+    assert_eq!(scratch.path().read_dir().unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn an_export_can_be_imported_elsewhere() {
+    let server = Server::new().await;
+    let store = server.store("s").await;
+    for number in 0..1200 {
+        server.put(store, &format!("/{number}"), &format!("text {number}\n")).await;
+    }
+    let export = server.get("/v1/export").await;
+    assert_eq!(
+        (export.status, &export.headers["content-type"]),
+        (200, &"application/x-ndjson".parse().unwrap())
+    );
+
+    let other = Server::new().await;
+    let import = |bytes: bytes::Bytes| {
+        // In odd pieces, so that lines are cut anywhere.
+        let pieces: Vec<_> =
+            bytes.chunks(777).map(|piece| Ok::<_, std::io::Error>(piece.to_vec())).collect();
+        let body = Body::from_stream(futures_util::stream::iter(pieces));
+        let request = Request::post("/v1/import").header("x-api-key", ADMIN);
+        other.send(request.body(body).unwrap())
+    };
+    let imported = import(export.bytes.clone()).await.ok();
+    assert_eq!(imported["type"], "import");
+    assert!(imported["items"].as_u64().unwrap() > 1200, "{imported}");
+    assert_eq!(import(export.bytes.clone()).await.ok()["items"], 0, "nothing is new");
+    let stats = |server: &Server| server.engine.clone();
+    let (ours, theirs) = (stats(&server), stats(&other));
+    let ours = ours.stats(&server.context(), store).await.unwrap();
+    let theirs = theirs.stats(&other.context(), store).await.unwrap();
+    assert_eq!(ours, theirs);
+
+    import("not a line\n".into()).await.refused(400, "invalid_request_error");
+    import(vec![0xff, 0xfe, b'\n'].into()).await.refused(400, "invalid_request_error");
+    import(vec![b'x'; 5 << 20].into()).await.refused(400, "invalid_request_error");
+    assert_eq!(import("".into()).await.ok()["items"], 0);
 }
 
 fn three_dirs() -> (tempfile::TempDir, tempfile::TempDir, tempfile::TempDir) {
