@@ -29,6 +29,7 @@ use loci_engine::Engine;
 use metrics::Metrics;
 use routes::Native;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// All routes, under all layers: the native ones and those of the doors. `openapi` describes the
 /// doors' routes; together with ours it is served at `/openapi.json`.
@@ -44,6 +45,7 @@ pub fn router(
         metrics: Arc::clone(&metrics),
         document: openapi::document(openapi),
         scratch_dir: options.scratch_dir.clone(),
+        backups: Arc::new(Semaphore::new(routes::admin::BACKUPS_AT_ONCE_MAX)),
         body_idle_timeout: options.body_idle_timeout,
     };
     routes::router(Arc::new(native))

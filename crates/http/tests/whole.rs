@@ -15,6 +15,7 @@ use loci_storage_sqlite::{SqliteOptions, SqliteStorage};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
+use tower::ServiceExt;
 
 fn open(dir: &Path) -> Arc<SqliteStorage> {
     Arc::new(SqliteStorage::open(dir, SqliteOptions::default()).expect("the directory is fresh"))
@@ -40,6 +41,27 @@ async fn a_backup_is_a_whole_database() {
     let at = At::Path(None, MemoryPath::parse("/a").unwrap());
     let memory = copied.get(&server.context(), store, &at, View::Full).await.unwrap();
     assert_eq!(memory.content.as_ref().and_then(Content::text), Some("kept"));
+}
+
+#[tokio::test]
+async fn backups_do_not_fill_the_disk_with_copies() {
+    let (data, scratch, _) = three_dirs();
+    let options = HttpOptions { scratch_dir: scratch.path().to_owned(), ..HttpOptions::default() };
+    let server = Server::over(open(data.path()), &options, Router::new()).await;
+    let ask = || {
+        let request = Request::get("/v1/backup").header("x-api-key", ADMIN);
+        server.router.clone().oneshot(request.body(Body::empty()).unwrap())
+    };
+    // Answered, and not read yet.
+    let first = ask().await.unwrap();
+    let second = ask().await.unwrap();
+    assert_eq!((first.status().as_u16(), second.status().as_u16()), (200, 200));
+    let third = server.get("/v1/backup").await;
+    third.refused(503, "api_error");
+    assert_eq!(third.headers["retry-after"], "5");
+    drop(first);
+    assert_eq!(server.get("/v1/backup").await.status, 200);
+    drop(second);
 }
 
 #[tokio::test]

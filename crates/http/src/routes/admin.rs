@@ -9,6 +9,7 @@ use axum::extract::State;
 use axum::response::IntoResponse;
 use bytes::Bytes;
 use futures_util::stream::try_unfold;
+use http::StatusCode;
 use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use loci_engine::{Context, Engine};
 use serde::Serialize;
@@ -18,10 +19,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
+use tokio::sync::OwnedSemaphorePermit;
 use utoipa::ToSchema;
 
 /// How much of a backup is read at a time.
 const BACKUP_CHUNK_BYTES: usize = 64 * 1024;
+/// Each takes as much disk as the data, until it is sent.
+pub(crate) const BACKUPS_AT_ONCE_MAX: usize = 2;
 
 /// What an integrity check looked at and found.
 #[derive(Serialize, ToSchema)]
@@ -73,6 +77,10 @@ pub(crate) async fn backup(
     State(native): State<Arc<Native>>,
     Authed(context): Authed,
 ) -> Result<impl IntoResponse> {
+    let Ok(turn) = Arc::clone(&native.backups).try_acquire_owned() else {
+        let message = "other backups are being made or sent; come back later";
+        return Err(Failure::new(StatusCode::SERVICE_UNAVAILABLE, message).retry_after(5));
+    };
     let dir = native.scratch_dir.join(format!("loci-backup-{}", context.request));
     // In a task of its own: a client that leaves must not leave the copy behind.
     let made = tokio::spawn(make_copy(native.engine.clone(), context, dir));
@@ -83,7 +91,7 @@ pub(crate) async fn backup(
         (CONTENT_LENGTH, length.to_string()),
         (CONTENT_DISPOSITION, "attachment; filename=\"loci.sqlite\"".to_owned()),
     ];
-    Ok((headers, Body::from_stream(try_unfold(file, next_chunk))))
+    Ok((headers, Body::from_stream(try_unfold((file, turn), next_chunk))))
 }
 
 /// Makes the copy in a directory only we can enter, opens it and takes its name away at once: it is
@@ -107,8 +115,11 @@ fn broken(error: &io::Error) -> Failure {
     Failure::internal(format!("backup: {error}"))
 }
 
-async fn next_chunk(mut file: File) -> io::Result<Option<(Bytes, File)>> {
+/// A copy that is being sent, and the turn it takes.
+type Sending = (File, OwnedSemaphorePermit);
+
+async fn next_chunk((mut file, turn): Sending) -> io::Result<Option<(Bytes, Sending)>> {
     let mut chunk = Vec::with_capacity(BACKUP_CHUNK_BYTES);
     let read = file.read_buf(&mut chunk).await?;
-    Ok((read > 0).then(|| (Bytes::from(chunk), file)))
+    Ok((read > 0).then(|| (Bytes::from(chunk), (file, turn))))
 }

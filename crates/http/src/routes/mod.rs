@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 use utoipa::ToSchema;
 
 /// What native routes work with.
@@ -35,6 +36,8 @@ pub(crate) struct Native {
     /// The OpenAPI document, ready to send.
     pub(crate) document: Bytes,
     pub(crate) scratch_dir: PathBuf,
+    /// Turns for making backups.
+    pub(crate) backups: Arc<Semaphore>,
     pub(crate) body_idle_timeout: Duration,
 }
 
