@@ -80,7 +80,7 @@ impl Core {
             return Err(StorageError::Archived.into());
         }
         let refused = |refusal| StorageError::Refused { index, refusal };
-        let mut current = self.find_for_edit(store, pass, &edit.at)?;
+        let (mut current, is_vacant) = self.find_for_edit(store, pass, &edit.at)?;
         if current.is_none() && matches!(edit.at, At::Id(_)) {
             return Err(refused(Refusal::NotFound).into());
         }
@@ -129,6 +129,7 @@ impl Core {
                         path: &next.path,
                         itself: Some(row.memory_pk),
                         audience: pass.audience(),
+                        is_vacant: false,
                     };
                     require_free(&self.conn, store, &place, pass.now())?;
                 }
@@ -157,23 +158,27 @@ impl Core {
     }
 
     /// The memory an edit means. One whose time is over is to be expired before anything is decided
-    /// about it; one that the audience does not see is as good as absent, except for its path.
+    /// about it; one that the audience does not see is as good as absent, except for its path. Also
+    /// tells whether the edit names a path where nothing is at all.
     fn find_for_edit(
         &self,
         store: &StoreRow,
         pass: &WritePass,
         at: &At,
-    ) -> Result<Option<MemoryRow>> {
+    ) -> Result<(Option<MemoryRow>, bool)> {
         let (store_pk, id) = (store.store_pk, pass.store());
         if let At::First(filter) = at {
             let (audience, now) = (pass.audience(), pass.now());
-            return crate::list::first(&self.conn, store_pk, id, filter, audience, now);
+            let first = crate::list::first(&self.conn, store_pk, id, filter, audience, now)?;
+            return Ok((first, false));
         }
         let named = read::named(&self.conn, store_pk, id, at)?;
         refuse_expired(named.as_ref(), pass.now())?;
-        Ok(named.filter(|row| {
+        let is_vacant = named.is_none() && matches!(at, At::Path(..));
+        let seen = named.filter(|row| {
             visibility_code(row.memory.attributes.visibility) <= visibility_max(pass.audience())
-        }))
+        });
+        Ok((seen, is_vacant))
     }
 
     fn create(
@@ -362,6 +367,8 @@ pub(crate) struct Place<'a> {
     pub(crate) itself: Option<i64>,
     /// Who wants it there.
     pub(crate) audience: Audience,
+    /// Whether it is known already that nothing is at the path itself.
+    pub(crate) is_vacant: bool,
 }
 
 /// Makes sure that a path is free, together with everything above and below it.
@@ -378,7 +385,9 @@ pub(crate) fn require_free(
     };
     let at = |path: &str| read::at_path(conn, store_pk, id, place.partition, path);
     let is_other = |row: &MemoryRow| Some(row.memory_pk) != place.itself;
-    if let Some(row) = at(place.path.as_str())?.filter(is_other) {
+    if !place.is_vacant
+        && let Some(row) = at(place.path.as_str())?.filter(is_other)
+    {
         return refuse(row);
     }
     // Where a memory lies beside this one, its ancestors are directories already, and they are
