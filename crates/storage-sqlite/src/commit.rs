@@ -142,8 +142,13 @@ impl Core {
                     At::First(filter) => filter.partition.flatten(),
                     At::Id(_) => None,
                 };
-                let place =
-                    Place { partition, path: &next.path, itself: None, audience: pass.audience() };
+                let place = Place {
+                    partition,
+                    path: &next.path,
+                    itself: None,
+                    audience: pass.audience(),
+                    is_vacant: is_vacant && create_at == Some(&next.path),
+                };
                 require_free(&self.conn, store, &place, pass.now())?;
                 let limit = store.store.policy.memories_max;
                 if store.memory_count >= limit {
