@@ -41,6 +41,9 @@ enum Command {
         /// Seconds of each measurement
         #[arg(long, default_value_t = 3.0)]
         seconds: f64,
+        /// Only this part: writes, reads or growth
+        #[arg(long)]
+        only: Option<measure::Part>,
         /// Alternations of each pair
         #[arg(long, default_value_t = 3)]
         rounds: usize,
@@ -52,8 +55,8 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Echo => echo::serve(),
-        Command::Run { loci, out, large, seconds, rounds } => {
-            let plan = measure::Plan { loci, large, seconds, rounds };
+        Command::Run { loci, out, large, seconds, only, rounds } => {
+            let plan = measure::Plan { loci, large, seconds, only, rounds };
             let figures = measure::run(&plan)?;
             report::write(&figures, &plan, &out)?;
             print!("{}", report::table(&figures));

@@ -13,7 +13,16 @@ pub(crate) struct Plan {
     pub(crate) loci: PathBuf,
     pub(crate) large: u64,
     pub(crate) seconds: f64,
+    pub(crate) only: Option<Part>,
     pub(crate) rounds: usize,
+}
+
+/// A part of the measurements.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Part {
+    Writes,
+    Reads,
+    Growth,
 }
 
 /// One line of the report.
@@ -42,9 +51,16 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Figures> {
     let scratch = tempfile::tempdir()?;
     let idle_bytes = idle(plan, &scratch.path().join("idle"))?;
     let mut lines = Vec::new();
-    writes(plan, scratch.path(), &mut lines)?;
-    reads(plan, &scratch.path().join("reads"), &mut lines)?;
-    growth(plan, scratch.path(), &mut lines)?;
+    let wanted = |part| plan.only.is_none_or(|only| only == part);
+    if wanted(Part::Writes) {
+        writes(plan, scratch.path(), &mut lines)?;
+    }
+    if wanted(Part::Reads) {
+        reads(plan, &scratch.path().join("reads"), &mut lines)?;
+    }
+    if wanted(Part::Growth) {
+        growth(plan, scratch.path(), &mut lines)?;
+    }
     Ok(Figures { lines, idle_bytes })
 }
 

@@ -56,12 +56,39 @@ impl Timestamp {
     }
 }
 
+/// RFC 3339 in UTC with six digits of a second. Written by hand because every answer shows several
+/// of these; the calendar is the usual one of days since March in cycles of 400 years.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match jiff::Timestamp::from_microsecond(self.0) {
-            Ok(moment) => write!(f, "{moment:.6}"),
-            Err(_) => write!(f, "{}us", self.0),
+        const DAY: i64 = 86_400_000_000;
+        let (days, within) = (self.0.div_euclid(DAY), self.0.rem_euclid(DAY));
+        let since_march = days + 719_468;
+        let (cycle, day) = (since_march.div_euclid(146_097), since_march.rem_euclid(146_097));
+        let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+        let of_year = day - (365 * year + year / 4 - year / 100);
+        let month = (5 * of_year + 2) / 153;
+        let of_month = of_year - (153 * month + 2) / 5 + 1;
+        let calendar_month = if month < 10 { month + 3 } else { month - 9 };
+        let calendar_year = year + cycle * 400 + i64::from(calendar_month <= 2);
+        if !(0..=9999).contains(&calendar_year) {
+            return write!(f, "{}us", self.0);
         }
+        let secs = within / 1_000_000;
+        let mut text = *b"0000-00-00T00:00:00.000000Z";
+        let mut put = |at: usize, digits: usize, mut value: i64| {
+            for slot in text[at..at + digits].iter_mut().rev() {
+                *slot = b'0' + (value % 10) as u8;
+                value /= 10;
+            }
+        };
+        put(0, 4, calendar_year);
+        put(5, 2, calendar_month);
+        put(8, 2, of_month);
+        put(11, 2, secs / 3600);
+        put(14, 2, secs / 60 % 60);
+        put(17, 2, secs % 60);
+        put(20, 6, within % 1_000_000);
+        f.write_str(std::str::from_utf8(&text).expect("digits are ASCII"))
     }
 }
 
@@ -81,6 +108,20 @@ mod tests {
         let moment = Timestamp::parse("2026-11-15T21:35:31.000042Z").unwrap();
         assert_eq!(moment.to_string(), "2026-11-15T21:35:31.000042Z");
         assert_eq!(Timestamp::from_micros(0).to_string(), "1970-01-01T00:00:00.000000Z");
+    }
+
+    #[test]
+    fn the_calendar_is_everybody_elses() {
+        let mut micros = -62_167_219_200_000_000i64;
+        while micros < 253_402_200_000_000_000 {
+            let theirs = jiff::Timestamp::from_microsecond(micros).unwrap();
+            assert_eq!(Timestamp(micros).to_string(), format!("{theirs:.6}"));
+            micros += 86_400_000_000 * 13 + 3_723_000_417;
+        }
+        for leap in ["2000-02-29", "2024-02-29", "1900-03-01", "2400-02-29", "9999-12-29"] {
+            let text = format!("{leap}T23:59:59.999999Z");
+            assert_eq!(Timestamp::parse(&text).unwrap().to_string(), text);
+        }
     }
 
     #[test]

@@ -26,6 +26,8 @@ use tokio::sync::oneshot;
 const QUEUE_MAX: usize = 4096;
 const GROUP_JOBS_MAX: usize = 512;
 const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// How long a group waits for those who came with the last one: less than a sync takes.
+const GATHER_WAIT_MAX: Duration = Duration::from_micros(500);
 /// Pages of log after which it is folded into the database.
 const CHECKPOINT_PAGES: i32 = 1000;
 /// Pages of log after which readers are waited for, so that it can start over.
@@ -174,16 +176,10 @@ struct Failure {
 
 impl Group {
     fn serve(&mut self, jobs: &Receiver<Job>) {
+        let mut company = 0;
         while let Some(first) = self.next_job(jobs) {
-            let mut bytes = size_of_job(&first);
-            let mut group = vec![first];
-            while group.len() < GROUP_JOBS_MAX
-                && bytes < GROUP_BYTES_MAX
-                && let Ok(job) = jobs.try_recv()
-            {
-                bytes += size_of_job(&job);
-                group.push(job);
-            }
+            let group = gather(first, jobs, company);
+            company = group.len();
             self.commit(group, true);
         }
     }
@@ -402,6 +398,29 @@ impl Group {
             let _ = self.core.conn.set_db_config(off, true);
         }
     }
+}
+
+/// A job and what has queued behind it. Those who were just answered together tend to come back
+/// together, a moment later; without that moment, a small group would go ahead and all the others
+/// wait for its sync. A lone writer never waits.
+fn gather(first: Job, jobs: &Receiver<Job>, company: usize) -> Vec<Job> {
+    let deadline = Instant::now() + GATHER_WAIT_MAX;
+    let enough = company * 3 / 4;
+    let mut bytes = size_of_job(&first);
+    let mut group = vec![first];
+    while group.len() < GROUP_JOBS_MAX && bytes < GROUP_BYTES_MAX {
+        let job = match jobs.try_recv() {
+            Ok(job) => job,
+            Err(_) if group.len() >= enough => break,
+            Err(_) => match jobs.recv_deadline(deadline) {
+                Ok(job) => job,
+                Err(_) => break,
+            },
+        };
+        bytes += size_of_job(&job);
+        group.push(job);
+    }
+    group
 }
 
 fn answer_all(group: Vec<Job>, error: impl Fn() -> StorageError) {
