@@ -23,6 +23,7 @@ const FULL_DISK: StatusCode = StatusCode::INSUFFICIENT_STORAGE;
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
     status: StatusCode,
+    kind: &'static str,
     message: Cow<'static, str>,
     retry_after_secs: Option<u64>,
     /// Whether the rest of the request is unread, so that the connection cannot go on.
@@ -40,6 +41,7 @@ impl Failure {
             retry_after_secs: None,
             closes: false,
             internal: None,
+            kind: error_type(status),
         }
     }
 
@@ -84,7 +86,7 @@ impl Failure {
         }
         let envelope = ErrorEnvelope {
             kind: "error",
-            error: ErrorBody { kind: error_type(self.status), message: &self.message },
+            error: ErrorBody { kind: self.kind, message: &self.message },
             request_id: request.to_string(),
         };
         let body = serde_json::to_vec(&envelope).expect("strings always become JSON");
@@ -129,6 +131,9 @@ impl From<&loci_engine::Error> for Failure {
         let status = StatusCode::from_u16(code.status).expect("the table holds real statuses");
         let mut failure = Self::new(status, error.to_string());
         failure.retry_after_secs = code.is_retryable.then_some(1);
+        if let loci_engine::Error::ExpectFailed = error {
+            failure.kind = "memory_precondition_failed_error";
+        }
         failure
     }
 }
@@ -172,7 +177,7 @@ mod tests {
     fn check(error: &Error, status: u16, kind: &str) -> Response {
         let failure = Failure::from(error);
         assert_eq!(failure.status.as_u16(), status, "{error}");
-        assert_eq!(error_type(failure.status), kind, "{error}");
+        assert_eq!(failure.kind, kind, "{error}");
         failure.render(RequestId::from_u128(1))
     }
 
@@ -191,7 +196,7 @@ mod tests {
 
     #[test]
     fn conflicts_are_not_to_be_repeated_and_busy_says_when() {
-        let conflict = check(&Error::ExpectFailed, 409, "conflict_error");
+        let conflict = check(&Error::ExpectFailed, 409, "memory_precondition_failed_error");
         assert_eq!(conflict.headers()["x-should-retry"], "false");
         let busy = check(&Error::Unavailable("later"), 503, "api_error");
         assert_eq!(busy.headers()["retry-after"], "1");

@@ -100,7 +100,7 @@ async fn attributes_keep_set_and_clear() {
 
     let stale = json!({"pinned": false, "precondition": {"type": "revision", "revision": 1}});
     let reply = server.post(&url, stale).await;
-    reply.refused(409, "conflict_error");
+    reply.refused(409, "memory_precondition_failed_error");
     assert_eq!(reply.headers["x-should-retry"], "false");
     for bad in [
         json!({"kind": "two words"}),

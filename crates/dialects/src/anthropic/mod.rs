@@ -20,7 +20,6 @@ mod versions;
 pub use document::openapi;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 use call::{beta as with_beta, plain};
 use loci_engine::Engine;
@@ -83,12 +82,5 @@ pub fn router(engine: Engine) -> Router {
             "/v1/sessions/{session_id}/resources/{resource_id}",
             get(plain(sessions::retrieve_resource)),
         );
-    stores
-        .merge(memories)
-        .merge(versions)
-        .merge(sessions)
-        // The layers outside have bounded the body already; a second, smaller bound would answer in
-        // another envelope.
-        .layer(DefaultBodyLimit::disable())
-        .with_state(engine)
+    stores.merge(memories).merge(versions).merge(sessions).with_state(engine)
 }

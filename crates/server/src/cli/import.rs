@@ -5,7 +5,7 @@ use super::output::{Format, Progress, number_or_dash};
 use crate::exit::Failure;
 use axum::body::Body;
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -28,7 +28,8 @@ pub(super) async fn run(client: &mut Client, format: Format, from: &Path) -> Res
         progress.advance(chunk.as_ref().map_or(0, Bytes::len));
         Some((chunk, (chunks, progress)))
     });
-    let done = client.upload("/v1/import", Body::from_stream(body)).await?;
+    // A refused import reads on to the end, and in this process it may ask once more after it.
+    let done = client.upload("/v1/import", Body::from_stream(body.fuse())).await?;
     format.show(&done, || format!("{} items", number_or_dash(&done, "items")))
 }
 

@@ -281,6 +281,25 @@ fn export_import_export_is_byte_equal() {
 }
 
 #[test]
+fn an_import_of_something_else_says_what_is_wrong_and_adds_nothing() {
+    let setup = Setup::new();
+    let loci = Loci::on_data(setup.data());
+    loci.ok(&["store", "create", "kept"]);
+    let before = loci.ok(&["export", "-"]);
+    let file = setup.scratch().join("bad");
+    for (bytes, reason) in
+        [(&b"h\xffi"[..], "UTF-8"), (b"{\"type\":\"loci_export\"", "export line")]
+    {
+        fs::write(&file, bytes).unwrap();
+        let output = loci.run(&["import", file.to_str().unwrap()]);
+        let told = &output.stderr;
+        assert_eq!(output.code, Some(1), "{told}");
+        assert!(told.contains(reason) && !told.contains("panicked"), "{told}");
+    }
+    assert!(loci.ok(&["export", "-"]) == before, "a refused import added something");
+}
+
+#[test]
 fn many_processes_at_once_on_one_data_directory() {
     let setup = Setup::new();
     let loci = Loci::on_data(setup.data());
