@@ -43,6 +43,7 @@ pub struct Setup {
     admin_key: Option<String>,
     listen: String,
     has_config: bool,
+    env: Vec<(String, String)>,
     printed: Arc<Mutex<String>>,
 }
 
@@ -53,7 +54,8 @@ impl Setup {
         let data = folder.path().join("data");
         let admin_key = Some(ADMIN_KEY.to_owned());
         let listen = "127.0.0.1:0".to_owned();
-        Self { folder, data, admin_key, listen, has_config: false, printed: Arc::default() }
+        let (env, printed) = (Vec::new(), Arc::default());
+        Self { folder, data, admin_key, listen, has_config: false, env, printed }
     }
 
     /// Another data directory, for example on a small file system.
@@ -82,6 +84,13 @@ impl Setup {
     pub fn config(mut self, toml: &str) -> Self {
         std::fs::write(self.config_path(), toml).expect("the temporary folder can be written");
         self.has_config = true;
+        self
+    }
+
+    /// One more environment variable for the server.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.to_owned()));
         self
     }
 
@@ -115,6 +124,7 @@ impl Setup {
         if let Some(key) = &self.admin_key {
             command.env("LOCI_ADMIN_KEY", key);
         }
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

@@ -10,6 +10,7 @@ mod cli;
 mod crash;
 mod disk_full;
 mod doors;
+mod failing_disk;
 mod keys;
 mod naughty;
 mod race;
