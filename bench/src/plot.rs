@@ -5,7 +5,7 @@ use plotters::prelude::*;
 use std::path::Path;
 
 const ROW: i32 = 34;
-const LEFT: i32 = 300;
+const LEFT: i32 = 360;
 const SCALE: f64 = 420.0;
 
 /// Draws the ratios.
@@ -16,7 +16,7 @@ pub(crate) fn ratios(figures: &Figures, to: &Path) -> anyhow::Result<()> {
         .filter_map(|line| line.ratio.as_ref().map(|ratio| (&line.name, ratio)))
         .collect();
     let height = u32::try_from(ROW * bars.len() as i32 + 30)?;
-    let area = SVGBackend::new(to, (860, height)).into_drawing_area();
+    let area = SVGBackend::new(to, (940, height)).into_drawing_area();
     area.fill(&WHITE)?;
     let label = ("sans-serif", 14).into_font().color(&BLACK);
     for (row, (name, ratio)) in bars.iter().enumerate() {
