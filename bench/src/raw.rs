@@ -3,10 +3,12 @@
 //! queued together, and as many callers that wait for their commit.
 
 use crate::load::Rate;
-use rusqlite::{Connection, params};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, params};
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
 
 const SCHEMA: &str = include_str!("../../crates/storage-sqlite/migrations/0001_init.sql");
 const MEMORY: &str = include_str!("../../crates/storage-sqlite/queries/memory/insert.sql");
@@ -19,10 +21,10 @@ const COUNT: &str = include_str!("../../crates/storage-sqlite/queries/store/coun
 struct Job {
     path: String,
     text: String,
-    done: mpsc::SyncSender<()>,
+    done: oneshot::Sender<()>,
 }
 
-/// Rows a second with `callers` waiting for each commit.
+/// Rows a second with `callers` tasks waiting for each commit.
 pub(crate) fn run(
     directory: &Path,
     callers: usize,
@@ -30,37 +32,23 @@ pub(crate) fn run(
     text_of: fn(u64) -> String,
 ) -> anyhow::Result<Rate> {
     let connection = open(&directory.join(format!("raw-{callers}.db")))?;
-    let (sender, receiver) = mpsc::sync_channel::<Job>(4096);
+    let (sender, receiver) = mpsc::channel::<Job>();
     let writer = std::thread::spawn(move || write(&connection, &receiver));
     let start = Instant::now();
     let end = start + Duration::from_secs_f64(seconds);
-    let callers: Vec<_> = (0..callers)
-        .map(|caller| {
-            let sender = sender.clone();
-            std::thread::spawn(move || {
-                let mut micros = Vec::new();
-                for n in 0u64.. {
-                    let sent = Instant::now();
-                    if sent >= end {
-                        break;
-                    }
-                    let (done, wait) = mpsc::sync_channel(1);
-                    let path = format!("/bench/{caller}/{n}");
-                    let job = Job { path, text: text_of(n), done };
-                    if sender.send(job).is_err() || wait.recv().is_err() {
-                        break;
-                    }
-                    micros.push(u32::try_from(sent.elapsed().as_micros()).unwrap_or(u32::MAX));
-                }
-                micros
-            })
-        })
-        .collect();
-    drop(sender);
-    let mut micros: Vec<u32> = Vec::new();
-    for caller in callers {
-        micros.extend(caller.join().expect("a caller only sends and waits"));
-    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let local = tokio::task::LocalSet::new();
+    let mut micros: Vec<u32> = local.block_on(&runtime, async move {
+        let tasks: Vec<_> = (0..callers)
+            .map(|caller| tokio::task::spawn_local(call(caller, sender.clone(), end, text_of)))
+            .collect();
+        drop(sender);
+        let mut micros = Vec::new();
+        for task in tasks {
+            micros.extend(task.await.expect("a caller only sends and waits"));
+        }
+        micros
+    });
     let elapsed = start.elapsed().as_secs_f64();
     writer.join().expect("the writer reports errors as values")?;
     micros.sort_unstable();
@@ -69,11 +57,37 @@ pub(crate) fn run(
     Ok(Rate { per_second: micros.len() as f64 / elapsed, p50_ms: at(0.5), p99_ms: at(0.99) })
 }
 
+/// One caller: writes, waits, writes again. Answers how long each write took, in microseconds.
+async fn call(
+    caller: usize,
+    sender: mpsc::Sender<Job>,
+    end: Instant,
+    text_of: fn(u64) -> String,
+) -> Vec<u32> {
+    let mut micros = Vec::new();
+    for n in 0u64.. {
+        let sent = Instant::now();
+        if sent >= end {
+            break;
+        }
+        let (done, answered) = oneshot::channel();
+        let job = Job { path: format!("/bench/{caller}/{n}"), text: text_of(n), done };
+        if sender.send(job).is_err() || answered.await.is_err() {
+            break;
+        }
+        micros.push(u32::try_from(sent.elapsed().as_micros()).unwrap_or(u32::MAX));
+    }
+    micros
+}
+
+/// As the engine opens its own: see `storage-sqlite/src/open.rs`.
 fn open(path: &Path) -> anyhow::Result<Connection> {
-    let connection = Connection::open(path)?;
+    let connection = Connection::open_with_flags_and_vfs(path, OpenFlags::default(), "unix-excl")?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.execute_batch(
         "pragma journal_mode=wal; pragma synchronous=full; pragma secure_delete=on;
-         pragma foreign_keys=on; pragma temp_store=memory;",
+         pragma foreign_keys=on; pragma temp_store=memory; pragma mmap_size=0;
+         pragma cell_size_check=on; pragma cache_size=-65536;",
     )?;
     connection.execute_batch(SCHEMA)?;
     connection.execute_batch(

@@ -80,7 +80,7 @@ impl Core {
             return Err(StorageError::Archived.into());
         }
         let refused = |refusal| StorageError::Refused { index, refusal };
-        let (mut current, is_vacant) = self.find_for_edit(store, pass, &edit.at)?;
+        let (mut current, vacancy) = self.find_for_edit(store, pass, &edit.at)?;
         if current.is_none() && matches!(edit.at, At::Id(_)) {
             return Err(refused(Refusal::NotFound).into());
         }
@@ -129,7 +129,7 @@ impl Core {
                         path: &next.path,
                         itself: Some(row.memory_pk),
                         audience: pass.audience(),
-                        is_vacant: false,
+                        vacancy: None,
                     };
                     require_free(&self.conn, store, &place, pass.now())?;
                 }
@@ -147,7 +147,7 @@ impl Core {
                     path: &next.path,
                     itself: None,
                     audience: pass.audience(),
-                    is_vacant: is_vacant && create_at == Some(&next.path),
+                    vacancy: vacancy.filter(|_| create_at == Some(&next.path)),
                 };
                 require_free(&self.conn, store, &place, pass.now())?;
                 let limit = store.store.policy.memories_max;
@@ -164,26 +164,30 @@ impl Core {
 
     /// The memory an edit means. One whose time is over is to be expired before anything is decided
     /// about it; one that the audience does not see is as good as absent, except for its path. Also
-    /// tells whether the edit names a path where nothing is at all.
+    /// tells what lies around a path where nothing is at all.
     fn find_for_edit(
         &self,
         store: &StoreRow,
         pass: &WritePass,
         at: &At,
-    ) -> Result<(Option<MemoryRow>, bool)> {
+    ) -> Result<(Option<MemoryRow>, Option<Vacancy>)> {
         let (store_pk, id) = (store.store_pk, pass.store());
         if let At::First(filter) = at {
             let (audience, now) = (pass.audience(), pass.now());
             let first = crate::list::first(&self.conn, store_pk, id, filter, audience, now)?;
-            return Ok((first, false));
+            return Ok((first, None));
+        }
+        if let At::Path(partition, path) = at
+            && let Some(vacancy) = vacancy(&self.conn, store_pk, *partition, path)?
+        {
+            return Ok((None, Some(vacancy)));
         }
         let named = read::named(&self.conn, store_pk, id, at)?;
         refuse_expired(named.as_ref(), pass.now())?;
-        let is_vacant = named.is_none() && matches!(at, At::Path(..));
         let seen = named.filter(|row| {
             visibility_code(row.memory.attributes.visibility) <= visibility_max(pass.audience())
         });
-        Ok((seen, is_vacant))
+        Ok((seen, None))
     }
 
     fn create(
@@ -372,8 +376,8 @@ pub(crate) struct Place<'a> {
     pub(crate) itself: Option<i64>,
     /// Who wants it there.
     pub(crate) audience: Audience,
-    /// Whether it is known already that nothing is at the path itself.
-    pub(crate) is_vacant: bool,
+    /// What lies around the path, if it is known already that nothing is at the path itself.
+    pub(crate) vacancy: Option<Vacancy>,
 }
 
 /// Makes sure that a path is free, together with everything above and below it.
@@ -390,19 +394,21 @@ pub(crate) fn require_free(
     };
     let at = |path: &str| read::at_path(conn, store_pk, id, place.partition, path);
     let is_other = |row: &MemoryRow| Some(row.memory_pk) != place.itself;
-    if !place.is_vacant
+    if place.vacancy.is_none()
         && let Some(row) = at(place.path.as_str())?.filter(is_other)
     {
         return refuse(row);
     }
-    // Where a memory lies beside this one, its ancestors are directories already, and they are
-    // ours too: mostly one look at the index settles all of them.
-    if !has_sibling(conn, store_pk, place)? {
+    // Where a memory lies beside this one, its ancestors are directories already.
+    if !place.vacancy.is_some_and(|vacancy| vacancy.has_sibling) {
         for path in place.path.ancestors() {
             if let Some(row) = at(path)?.filter(is_other) {
                 return refuse(row);
             }
         }
+    }
+    if place.vacancy.is_some_and(|vacancy| !vacancy.has_descendant) {
+        return Ok(());
     }
     let (low, high) = place.path.descendants();
     let partition = opt_id_bytes(place.partition);
@@ -417,14 +423,42 @@ pub(crate) fn require_free(
     below.map_or(Ok(()), refuse)
 }
 
-/// Whether another memory lies in the directory of this place, or deeper in it.
-fn has_sibling(conn: &Connection, store_pk: i64, place: &Place<'_>) -> Result<bool> {
-    let Some(parent) = place.path.parent() else { return Ok(true) };
-    let (low, high) = (format!("{parent}/"), format!("{parent}0"));
-    let itself = place.itself.unwrap_or(0);
-    let partition = opt_id_bytes(place.partition);
-    let mut statement = conn.prepare_cached(include_str!("../queries/memory/beside.sql"))?;
-    Ok(statement.exists(params![store_pk, low, high, partition, itself])?)
+/// What lies around a path where nothing is: mostly this one look at the index is all that creating
+/// a memory takes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Vacancy {
+    /// A memory lies in the same directory or deeper in it, so everything above is a directory.
+    has_sibling: bool,
+    /// A memory lies below the path, so it is a directory itself.
+    has_descendant: bool,
+}
+
+/// Looks around a path; `None` when something is there.
+fn vacancy(
+    conn: &Connection,
+    store_pk: i64,
+    partition: Option<PrincipalId>,
+    path: &MemoryPath,
+) -> Result<Option<Vacancy>> {
+    let (below, below_end) = path.descendants();
+    // A path of one segment has nothing above it, and an empty range beside it.
+    let parent = path.parent();
+    let (beside, beside_end) =
+        parent.map_or_else(Default::default, |parent| (format!("{parent}/"), format!("{parent}0")));
+    let partition = opt_id_bytes(partition);
+    let text = path.as_str();
+    let mut statement = conn.prepare_cached(include_str!("../queries/memory/vacancy.sql"))?;
+    let found = statement.query_row(
+        params![store_pk, text, partition, beside, beside_end, below, below_end],
+        |row| {
+            let vacancy = Vacancy {
+                has_sibling: parent.is_none() || row.get(1)?,
+                has_descendant: row.get(2)?,
+            };
+            Ok((!row.get::<_, bool>(0)?).then_some(vacancy))
+        },
+    );
+    Ok(found?)
 }
 
 /// A memory's words as the index has or wants them.

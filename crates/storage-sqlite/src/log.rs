@@ -211,7 +211,7 @@ impl Core {
             path: &memory.path,
             itself: Some(memory_pk),
             audience: Audience::Host,
-            is_vacant: false,
+            vacancy: None,
         };
         // Nothing has expired at the moment of its own writing.
         require_free(&self.conn, store, &place, Timestamp::from_micros(i64::MIN))?;
