@@ -120,11 +120,11 @@ impl Engine {
             expires_at,
             revoked_at: None,
         };
-        let hash = key.secret_hash;
         let receipt = self.write(context, Mutation::CreateKey(key)).await?;
+        let key = expect_receipt!(receipt, Receipt::Key(key) => key)?;
         // Somebody may have got in between with the same idempotency key.
-        let is_ours = |key: &ApiKey| key.secret_hash == hash;
-        expect_receipt!(receipt, Receipt::Key(key) => { let ours = is_ours(&key); (key, ours.then_some(secret)) })
+        let is_ours = key.secret_hash == secret.hash();
+        Ok((key, is_ours.then_some(secret)))
     }
 
     async fn scope_for(&self, context: &Context, new: &NewKey) -> Result<KeyScope> {
@@ -134,8 +134,10 @@ impl Engine {
             if session.archived_at.is_some() {
                 return Err(Invalid::new("session_id", "is archived").into());
             }
+            // Whether each can still be reached is asked at every request; that it is within the
+            // maker's own scope, only here.
             let attached = session.attachments.iter().map(|attachment| attachment.store);
-            // Whether each can still be reached is asked at every request.
+            let attached = attached.filter(|store| context.caller.scope.reaches(*store));
             stores = Some(match stores {
                 None => attached.collect(),
                 Some(wanted) => attached.filter(|store| wanted.contains(store)).collect(),

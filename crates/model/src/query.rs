@@ -113,6 +113,26 @@ pub enum ListItem {
     Directory(String),
 }
 
+impl ListItem {
+    /// Where a page that ends with this item goes on, in a listing of this order.
+    pub fn cursor(&self, order: ListOrder) -> ListCursor {
+        match (self, order) {
+            (Self::Directory(directory), _) => ListCursor::Directory(
+                PathPrefix::parse(directory).expect("a directory is a prefix of a valid path"),
+            ),
+            (Self::Memory(memory), ListOrder::Path) => {
+                ListCursor::Memory(memory.path.clone(), memory.id)
+            }
+            (Self::Memory(memory), ListOrder::Created) => {
+                ListCursor::Time(memory.created_at, memory.id)
+            }
+            (Self::Memory(memory), ListOrder::Updated) => {
+                ListCursor::Time(memory.updated_at, memory.id)
+            }
+        }
+    }
+}
+
 /// A listing of versions, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VersionQuery {

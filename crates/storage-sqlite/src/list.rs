@@ -52,7 +52,7 @@ pub(crate) fn page(
         ListOrder::Path => by_path(&walk, query)?,
         ListOrder::Created | ListOrder::Updated => by_time(&walk, query)?,
     };
-    Ok(Page::cut(items, query.limit, |item| cursor_of(item, query.order)))
+    Ok(Page::cut(items, query.limit, |item| item.cursor(query.order)))
 }
 
 /// The oldest memory that matches and is seen.
@@ -237,21 +237,4 @@ fn step(have: usize, limit: usize) -> Step {
 
 fn other_order() -> Invalid {
     Invalid::new("page", "belongs to a listing in another order")
-}
-
-fn cursor_of(item: &ListItem, order: ListOrder) -> ListCursor {
-    match (item, order) {
-        (ListItem::Directory(directory), _) => ListCursor::Directory(
-            PathPrefix::parse(directory).expect("a directory is a prefix of a valid path"),
-        ),
-        (ListItem::Memory(memory), ListOrder::Path) => {
-            ListCursor::Memory(memory.path.clone(), memory.id)
-        }
-        (ListItem::Memory(memory), ListOrder::Created) => {
-            ListCursor::Time(memory.created_at, memory.id)
-        }
-        (ListItem::Memory(memory), ListOrder::Updated) => {
-            ListCursor::Time(memory.updated_at, memory.id)
-        }
-    }
 }

@@ -86,6 +86,20 @@ async fn a_sessions_key_acts_as_the_session_on_its_stores_only() {
 }
 
 #[tokio::test]
+async fn a_limited_key_makes_no_session_key_beyond_its_stores() {
+    let stage = Stage::new().await;
+    let (mine, other) = (stage.store("mine").await.id, stage.store("other").await.id);
+    let new = session(vec![attach(mine, Access::ReadWrite), attach(other, Access::ReadWrite)]);
+    let made = stage.engine.create_session(&stage.admin, new).await.unwrap();
+    let limited = NewKey { stores: Some(vec![mine]), ..full_key("limited") };
+    let (_, secret) = stage.key(limited).await;
+    let maker = stage.enter(&secret).await;
+    let wanted = NewKey { session: Some(made.id), ..full_key("sandbox") };
+    let (key, _) = stage.engine.create_key(&maker, wanted).await.unwrap();
+    assert_eq!(key.scope.stores, Some(vec![mine]));
+}
+
+#[tokio::test]
 async fn stores_that_cannot_be_attached() {
     let stage = Stage::new().await;
     let store = stage.store("notes").await.id;

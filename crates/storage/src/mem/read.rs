@@ -104,19 +104,19 @@ impl State {
                 items.push(item);
             }
         }
-        items.sort_by_key(|item| sort_key(&cursor_of(item, query.order)));
+        items.sort_by_key(|item| sort_key(&item.cursor(query.order)));
         if query.direction == Direction::Descending {
             items.reverse();
         }
         if let Some(after) = &query.after {
             let start = sort_key(after);
             items.retain(|item| {
-                let key = sort_key(&cursor_of(item, query.order));
+                let key = sort_key(&item.cursor(query.order));
                 is_after(query.direction, &key, &start)
             });
         }
         let limit = query.limit;
-        Ok(Page::cut(items, limit, |item| cursor_of(item, query.order)))
+        Ok(Page::cut(items, limit, |item| item.cursor(query.order)))
     }
 
     pub(super) fn version(&self, pass: &ReadPass, id: VersionId, view: View) -> Option<Version> {
@@ -260,23 +260,6 @@ fn is_after<K: Ord>(direction: Direction, key: &K, start: &K) -> bool {
     match direction {
         Direction::Ascending => key > start,
         Direction::Descending => key < start,
-    }
-}
-
-fn cursor_of(item: &ListItem, order: ListOrder) -> ListCursor {
-    match (item, order) {
-        (ListItem::Directory(directory), _) => ListCursor::Directory(
-            PathPrefix::parse(directory).expect("a directory is a prefix of a valid path"),
-        ),
-        (ListItem::Memory(memory), ListOrder::Path) => {
-            ListCursor::Memory(memory.path.clone(), memory.id)
-        }
-        (ListItem::Memory(memory), ListOrder::Created) => {
-            ListCursor::Time(memory.created_at, memory.id)
-        }
-        (ListItem::Memory(memory), ListOrder::Updated) => {
-            ListCursor::Time(memory.updated_at, memory.id)
-        }
     }
 }
 
