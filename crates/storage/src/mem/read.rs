@@ -9,8 +9,8 @@ use loci_model::query::{
     VersionQuery,
 };
 use loci_model::{
-    At, Change, ChangeOp, Grantee, Level, Memory, MemoryId, Page, PathPrefix, PrincipalId, Session,
-    SessionId, Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
+    At, Change, ChangeOp, Grantee, Level, Memory, MemoryId, Page, PrincipalId, Session, SessionId,
+    Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
 };
 
 impl State {
