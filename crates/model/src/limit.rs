@@ -66,3 +66,23 @@ pub const IDEMPOTENCY_SECS: i64 = 7 * 24 * 3600;
 pub const GRANTS_PER_STORE_MAX: usize = 10_000;
 /// Words taken from one search query.
 pub const QUERY_WORDS_MAX: usize = 32;
+/// Characters of one search query.
+pub const QUERY_CHARS_MAX: usize = 4096;
+/// Results of one search.
+pub const SEARCH_RESULTS_MAX: usize = 100;
+/// Results of one search when the caller does not say.
+pub const SEARCH_RESULTS_DEFAULT: usize = 10;
+/// Stores in one search.
+pub const SEARCH_STORES_MAX: usize = 10_000;
+/// Values of one list in a search filter.
+pub const FILTER_VALUES_MAX: usize = 64;
+/// Passages of one memory that get a vector each.
+pub const PASSAGES_MAX: usize = 64;
+/// Numbers in a vector.
+pub const VECTOR_DIMS_MAX: usize = 4096;
+/// Versions in one batch of vectors.
+pub const VECTOR_BATCH_MAX: usize = 512;
+/// Seconds a search may wait for vectors.
+pub const SEARCH_WAIT_SECS_MAX: u64 = 30;
+/// Characters of a snippet.
+pub const SNIPPET_CHARS_MAX: usize = 1000;

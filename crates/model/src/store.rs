@@ -38,6 +38,19 @@ pub enum OnRemove {
     },
 }
 
+/// What becomes of a new memory whose content the store has already, in a live text memory of the
+/// same partition that the writer may see. Attributes are not compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Repeats {
+    /// It is kept like any other.
+    #[default]
+    Allow,
+    /// It is refused, and the refusal names the memory that is there.
+    Refuse,
+    /// Nothing is written; the writer gets the memory that is there.
+    Merge,
+}
+
 /// The few switches in which stores of different doors differ. Set when the store is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StorePolicy {
@@ -53,6 +66,8 @@ pub struct StorePolicy {
     pub content_bytes_max: u64,
     /// Live memories.
     pub memories_max: u64,
+    /// What becomes of repeated content; the only switch that can be changed later.
+    pub repeats: Repeats,
 }
 
 impl Default for StorePolicy {
@@ -64,6 +79,7 @@ impl Default for StorePolicy {
             on_remove: OnRemove::KeepHistory,
             content_bytes_max: limit::CONTENT_BYTES_DEFAULT as u64,
             memories_max: limit::MEMORIES_PER_STORE_DEFAULT,
+            repeats: Repeats::Allow,
         }
     }
 }
@@ -87,7 +103,7 @@ pub struct Store {
     pub policy: StorePolicy,
     /// Since when.
     pub created_at: Timestamp,
-    /// Last change of name, description or metadata, or the archiving.
+    /// Last change of name, description, metadata or what becomes of repeats, or the archiving.
     pub updated_at: Timestamp,
     /// When it was archived: no writes since, and no way back.
     pub archived_at: Option<Timestamp>,

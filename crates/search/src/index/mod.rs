@@ -1,0 +1,416 @@
+//! One store as one audience may find it: words, neighbours, authors and vectors of its live text
+//! memories, and nothing of any other.
+//!
+//! The index is derived: it is made from the store's texts, follows the store's feed, and can be
+//! dropped at any time. Documents are numbered as they come and never change; a changed memory is a
+//! new document, and numbers of the old ones are given back all at once when many are gone.
+
+mod authors;
+mod filter;
+mod postings;
+mod siblings;
+mod vectors;
+
+pub(crate) use authors::{Authors, NOBODY};
+pub(crate) use filter::{Filtered, Sieve};
+pub(crate) use postings::Postings;
+pub(crate) use siblings::{NONE, Siblings};
+pub(crate) use vectors::DocVectors;
+
+use crate::text::Analyzer;
+use crate::text::author::header;
+use crate::text::windows::word_passages;
+use foldhash::fast::RandomState;
+use loci_model::{Digest, Memory, MemoryId, Timestamp, VersionId};
+use std::collections::{BTreeSet, HashMap};
+
+/// Up to this many characters a memory is short: indexed as one piece, and read together with its
+/// neighbours.
+const SHORT_CHARS_MAX: usize = 400;
+/// Words of a piece of a long memory.
+const PIECE_WORDS: usize = 60;
+/// Documents that are gone before it is worth giving their numbers back.
+const GONE_MIN: usize = 1024;
+
+/// What neighbours add to a short memory, in tenths of their own words: the one before it, the one
+/// after it, and those two away.
+pub(crate) const WINDOW_PREVIOUS: u32 = 4;
+pub(crate) const WINDOW_NEXT: u32 = 1;
+pub(crate) const WINDOW_TWO_AWAY: u32 = 2;
+/// A memory's own words, in tenths.
+pub(crate) const WINDOW_OWN: u32 = 10;
+
+/// One memory in the index.
+#[derive(Debug)]
+pub(crate) struct Doc {
+    pub(crate) id: MemoryId,
+    pub(crate) head: VersionId,
+    digest: Digest,
+    pub(crate) path: Box<str>,
+    labels: Box<[u64]>,
+    created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+    expires_at: Option<Timestamp>,
+    pub(crate) importance: Option<u8>,
+    pub(crate) pinned: bool,
+    pub(crate) author: u32,
+    pub(crate) is_short: bool,
+    is_live: bool,
+    first_unit: u32,
+    unit_count: u32,
+}
+
+impl Doc {
+    pub(crate) fn units(&self) -> std::ops::Range<u32> {
+        self.first_unit..self.first_unit + self.unit_count
+    }
+
+    pub(crate) fn filtered(&self) -> Filtered<'_> {
+        Filtered {
+            path: &self.path,
+            labels: &self.labels,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+        }
+    }
+}
+
+/// A piece of a memory that is scored by itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unit {
+    pub(crate) doc: u32,
+    length: u32,
+    /// Its length with its share of its neighbours', in tenths.
+    pub(crate) window: u32,
+}
+
+/// The index of one store for one audience.
+#[derive(Debug, Default)]
+pub struct StoreIndex {
+    analyzer: Analyzer,
+    ids: HashMap<MemoryId, u32, RandomState>,
+    docs: Vec<Doc>,
+    units: Vec<Unit>,
+    /// Words of the texts, by unit.
+    words: Postings,
+    /// Words of paths and tags, by document.
+    names: Postings,
+    siblings: Siblings,
+    authors: Authors,
+    vectors: DocVectors,
+    expiry: BTreeSet<(Timestamp, u32)>,
+    live_units: u64,
+    /// The sum of the live units' windows.
+    window_sum: u64,
+    path_bytes: usize,
+}
+
+impl StoreIndex {
+    /// An empty index.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many memories it holds.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// Takes a memory in, in the place of what was known about it. One without text is taken out.
+    /// Searching needs [`Self::settle`] afterwards.
+    pub fn put(&mut self, memory: &Memory) {
+        let kept = self.take_out(memory.id, Some(memory.digest));
+        let Some(text) = memory.content.as_ref().and_then(|content| content.text()) else { return };
+        let doc = u32::try_from(self.docs.len()).expect("fewer documents than a store may hold");
+        let is_short = text.chars().nth(SHORT_CHARS_MAX).is_none();
+        let first_unit = u32::try_from(self.units.len()).expect("fewer pieces than bytes of text");
+        if is_short {
+            self.add_unit(doc, text);
+        } else {
+            for piece in word_passages(text, PIECE_WORDS) {
+                self.add_unit(doc, &text[piece]);
+            }
+        }
+        let path = memory.path.as_str();
+        self.add_names(doc, path, &memory.attributes.tags);
+        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+        match memory.partition {
+            None => self.siblings.add(doc, parent, path),
+            Some(owner) => self.siblings.add(doc, &format!("{owner}{parent}"), path),
+        }
+        let author = header(text).map_or(NOBODY, |header| self.authors.add(header.author));
+        if let Some(expires_at) = memory.attributes.expires_at {
+            self.expiry.insert((expires_at, doc));
+        }
+        self.path_bytes += path.len();
+        self.docs.push(Doc {
+            id: memory.id,
+            head: memory.head,
+            digest: memory.digest,
+            path: path.into(),
+            labels: filter::labels(&memory.attributes),
+            created_at: memory.created_at,
+            updated_at: memory.updated_at,
+            expires_at: memory.attributes.expires_at,
+            importance: memory.attributes.importance,
+            pinned: memory.attributes.pinned,
+            author,
+            is_short,
+            is_live: true,
+            first_unit,
+            unit_count: u32::try_from(self.units.len()).expect("as above") - first_unit,
+        });
+        self.vectors.add_doc(kept);
+        self.ids.insert(memory.id, doc);
+    }
+
+    fn add_unit(&mut self, doc: u32, text: &str) {
+        let unit = u32::try_from(self.units.len()).expect("fewer pieces than bytes of text");
+        let mut length = 0;
+        let words = &mut self.words;
+        self.analyzer.terms(text, |term| {
+            words.add(term.text, unit);
+            length += 1;
+        });
+        let window = length * WINDOW_OWN;
+        self.units.push(Unit { doc, length, window });
+        self.live_units += 1;
+        self.window_sum += u64::from(window);
+    }
+
+    fn add_names(&mut self, doc: u32, path: &str, tags: &[String]) {
+        let names = &mut self.names;
+        // What a file is called matters, its extension does not.
+        let path = match path.rsplit_once('.') {
+            Some((stem, extension)) if extension.len() <= 4 && !extension.contains('/') => stem,
+            _ => path,
+        };
+        self.analyzer.terms(path, |term| names.add(term.text, doc));
+        for tag in tags {
+            self.analyzer.terms(tag, |term| names.add(term.text, doc));
+        }
+    }
+
+    /// Takes a memory out.
+    pub fn remove(&mut self, id: MemoryId) {
+        self.take_out(id, None);
+    }
+
+    /// Takes out whatever has expired by now.
+    pub fn expire(&mut self, now: Timestamp) {
+        while let Some((at, doc)) = self.expiry.first().copied()
+            && at <= now
+        {
+            self.remove(self.docs[doc as usize].id);
+        }
+    }
+
+    /// Whether something has expired that is still in.
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        self.expiry.first().is_some_and(|(at, _)| *at <= now)
+    }
+
+    /// Takes a memory out; when the one to come has the same content, its vectors are given back.
+    fn take_out(&mut self, id: MemoryId, next: Option<Digest>) -> Option<u32> {
+        let number = self.ids.remove(&id)?;
+        self.settle();
+        let (docs, mut changed) = (&self.docs, Vec::new());
+        let path = |doc: u32| &*docs[doc as usize].path;
+        self.siblings.remove(number, path, |doc| changed.push(doc));
+        let doc = &mut self.docs[number as usize];
+        doc.is_live = false;
+        let is_same = next == Some(doc.digest);
+        self.authors.remove(doc.author);
+        self.path_bytes -= doc.path.len();
+        if let Some(at) = doc.expires_at {
+            self.expiry.remove(&(at, number));
+        }
+        for unit in doc.units() {
+            self.live_units -= 1;
+            self.window_sum -= u64::from(self.units[unit as usize].window);
+        }
+        changed.into_iter().for_each(|doc| self.widen(doc));
+        if is_same {
+            return Some(number);
+        }
+        self.vectors.forget(number);
+        None
+    }
+
+    /// Finishes a row of changes: after this the index can be searched.
+    pub fn settle(&mut self) {
+        let (docs, mut changed) = (&self.docs, Vec::new());
+        let path = |doc: u32| &*docs[doc as usize].path;
+        self.siblings.settle(path, |doc| changed.push(doc));
+        changed.into_iter().for_each(|doc| self.widen(doc));
+    }
+
+    /// Renews how long a memory is together with its neighbours.
+    fn widen(&mut self, doc: u32) {
+        if !self.docs[doc as usize].is_short {
+            return;
+        }
+        let unit = self.docs[doc as usize].first_unit as usize;
+        let mut window = self.units[unit].length * WINDOW_OWN;
+        self.neighbours(doc, |neighbour, weight| {
+            let unit = self.docs[neighbour as usize].first_unit as usize;
+            window += self.units[unit].length * weight;
+        });
+        let before = std::mem::replace(&mut self.units[unit].window, window);
+        self.window_sum = self.window_sum - u64::from(before) + u64::from(window);
+    }
+
+    /// The neighbours of a short memory and what of their words is its too.
+    pub(crate) fn neighbours(&self, doc: u32, mut visit: impl FnMut(u32, u32)) {
+        let mut see = |neighbour: u32, weight: u32| {
+            if neighbour != NONE && self.docs[neighbour as usize].is_short {
+                visit(neighbour, weight);
+            }
+        };
+        let (previous, next) = (self.siblings.previous(doc), self.siblings.next(doc));
+        see(previous, WINDOW_PREVIOUS);
+        see(next, WINDOW_NEXT);
+        if previous != NONE {
+            see(self.siblings.previous(previous), WINDOW_TWO_AWAY);
+        }
+        if next != NONE {
+            see(self.siblings.next(next), WINDOW_TWO_AWAY);
+        }
+    }
+
+    /// Gives the numbers of documents that are gone back, if they are many. Settle afterwards.
+    pub fn make_compact(&mut self) {
+        let gone = self.docs.len() - self.ids.len();
+        if gone < GONE_MIN || gone < self.ids.len() {
+            return;
+        }
+        let old = std::mem::take(self);
+        let mut new_doc = vec![NONE; old.docs.len()];
+        let mut new_unit = vec![NONE; old.units.len()];
+        for (number, mut doc) in (0u32..).zip(old.docs) {
+            if !doc.is_live {
+                continue;
+            }
+            let new = u32::try_from(self.docs.len()).expect("no more than before");
+            new_doc[number as usize] = new;
+            let first_unit = u32::try_from(self.units.len()).expect("no more than before");
+            for unit in doc.units() {
+                new_unit[unit as usize] = u32::try_from(self.units.len()).expect("no more than before");
+                self.units.push(Unit { doc: new, ..old.units[unit as usize] });
+            }
+            doc.first_unit = first_unit;
+            self.siblings.add(new, old.siblings.directory_key(number), &doc.path);
+            if let Some(at) = doc.expires_at {
+                self.expiry.insert((at, new));
+            }
+            self.ids.insert(doc.id, new);
+            self.docs.push(doc);
+        }
+        let renumbered = |map: &[u32], at: u32| Some(map[at as usize]).filter(|new| *new != NONE);
+        self.words = old.words;
+        self.words.renumber(|unit| renumbered(&new_unit, unit));
+        self.names = old.names;
+        self.names.renumber(|doc| renumbered(&new_doc, doc));
+        self.vectors = old.vectors;
+        self.vectors.renumber(&new_doc, self.docs.len());
+        self.authors = old.authors;
+        self.analyzer = old.analyzer;
+        self.live_units = old.live_units;
+        self.window_sum = old.window_sum;
+        self.path_bytes = old.path_bytes;
+        self.settle();
+    }
+
+    /// Starts over with vectors of another model.
+    pub fn begin_vectors(&mut self, dims: usize) {
+        let is_live = |doc: &u32| self.docs[*doc as usize].is_live;
+        let live = (0..self.docs.len() as u32).filter(is_live).collect();
+        self.vectors.begin(dims, self.docs.len(), live);
+    }
+
+    /// Gives a memory its vectors, one for each passage, if it still is what they were made from.
+    pub fn set_vectors(&mut self, id: MemoryId, head: VersionId, vectors: &[Vec<f32>]) {
+        if let Some(doc) = self.ids.get(&id)
+            && self.docs[*doc as usize].head == head
+        {
+            self.vectors.set(*doc, vectors);
+        }
+    }
+
+    /// Memories that have no vectors yet, with their head versions.
+    pub fn without_vectors(&self) -> Vec<(MemoryId, VersionId)> {
+        let pair = |doc: u32| (self.docs[doc as usize].id, self.docs[doc as usize].head);
+        self.vectors.missing().into_iter().map(pair).collect()
+    }
+
+    /// Whether every memory has its vectors.
+    pub fn has_all_vectors(&self) -> bool {
+        self.vectors.has_all()
+    }
+
+    /// About how many bytes of memory it takes.
+    pub fn bytes(&self) -> usize {
+        self.docs.len() * (size_of::<Doc>() + 48)
+            + self.path_bytes
+            + self.units.len() * size_of::<Unit>()
+            + self.words.bytes()
+            + self.names.bytes()
+            + self.siblings.bytes()
+            + self.vectors.bytes()
+    }
+
+    pub(crate) fn doc(&self, doc: u32) -> &Doc {
+        &self.docs[doc as usize]
+    }
+
+    /// Live documents, oldest first.
+    pub(crate) fn live(&self) -> impl Iterator<Item = (u32, &Doc)> {
+        (0u32..).zip(&self.docs).filter(|(_, doc)| doc.is_live)
+    }
+
+    pub(crate) fn doc_slots(&self) -> usize {
+        self.docs.len()
+    }
+
+    pub(crate) fn is_live(&self, doc: u32) -> bool {
+        self.docs[doc as usize].is_live
+    }
+
+    pub(crate) fn unit(&self, unit: u32) -> Unit {
+        self.units[unit as usize]
+    }
+
+    pub(crate) fn unit_slots(&self) -> usize {
+        self.units.len()
+    }
+
+    pub(crate) fn words(&self) -> &Postings {
+        &self.words
+    }
+
+    pub(crate) fn names(&self) -> &Postings {
+        &self.names
+    }
+
+    pub(crate) fn siblings(&self) -> &Siblings {
+        &self.siblings
+    }
+
+    pub(crate) fn authors(&self) -> &Authors {
+        &self.authors
+    }
+
+    pub(crate) fn vectors(&self) -> &DocVectors {
+        &self.vectors
+    }
+
+    /// How many pieces there are, and the sum of their windows.
+    pub(crate) fn sizes(&self) -> (u64, u64) {
+        (self.live_units, self.window_sum)
+    }
+}

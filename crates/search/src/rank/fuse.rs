@@ -1,0 +1,204 @@
+//! Putting the legs together. By default a weighted mean of both legs' scores, each between 0 and 1
+//! over everything that is searched: unlike ranks, scores keep how much better the best is, so a
+//! weak leg cannot outvote a strong one. Reciprocal ranks can be asked for.
+
+use super::dense::{DenseLeg, Similar};
+use super::lexical::LexicalLeg;
+use crate::index::StoreIndex;
+use crate::wanted::{Explanation, Fusion, Mode, Wanted};
+
+/// The lexical leg's share where nothing else is asked for.
+const LEXICAL_WEIGHT: f32 = 0.36;
+/// Ranks that count in reciprocal rank fusion.
+const RRF_DEPTH: usize = 1000;
+
+/// A document and what it has come to so far.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scored {
+    pub(super) part: u32,
+    pub(super) doc: u32,
+    /// The leg by word as it came out.
+    lexical: f32,
+    /// Similarity of its own and smoothed; not a number where there is none.
+    own: f32,
+    smoothed: f32,
+    /// What the smoothed one was divided by.
+    smoothing: f32,
+    pub(super) fused: f32,
+    pub(super) score: f32,
+}
+
+/// Everything that is searched, both legs put together.
+pub(super) struct Fused {
+    pub(super) scored: Vec<Scored>,
+    pub(super) is_convex: bool,
+    weight: f32,
+    best_lexical: f32,
+    least: f32,
+    span: f32,
+    /// What counts as the normalised similarity of a document that has no vector yet.
+    middle: f32,
+}
+
+impl Fused {
+    pub(super) fn new(
+        indexes: &[&StoreIndex],
+        lexical: &LexicalLeg,
+        dense: Option<&DenseLeg>,
+        wanted: &Wanted,
+        passes: impl Fn(usize, u32) -> bool,
+    ) -> Self {
+        let mut scored = Vec::new();
+        for (part, index) in indexes.iter().enumerate() {
+            let similar = dense.map_or(&Similar::Nothing, |dense| &dense.similar[part]);
+            gather(index, part, &lexical.found[part], similar, &passes, &mut scored);
+        }
+        let best_lexical = scored.iter().map(|scored| scored.lexical).fold(0.0, f32::max);
+        let similarities = || scored.iter().map(|one| one.smoothed).filter(|one| !one.is_nan());
+        let sampled = dense.map_or(f32::INFINITY, |dense| dense.sampled_least);
+        let least = similarities().fold(sampled, f32::min);
+        let most = similarities().fold(f32::NEG_INFINITY, f32::max);
+        let has_similar = most.is_finite() && least.is_finite();
+        let span = if has_similar { (most - least).max(1e-6) } else { 1.0 };
+        let least = if has_similar { least } else { 0.0 };
+        let count = similarities().count().max(1);
+        let middle = if has_similar {
+            (similarities().map(|one| f64::from(one - least)).sum::<f64>() / count as f64) as f32 / span
+        } else {
+            0.0
+        };
+        let weight = match (wanted.mode, wanted.fusion) {
+            _ if !has_similar => 1.0,
+            (Mode::Lexical, _) => 1.0,
+            (Mode::Semantic, _) => 0.0,
+            (Mode::Hybrid, Fusion::Convex { lexical_weight }) => {
+                lexical_weight.unwrap_or(LEXICAL_WEIGHT)
+            }
+            (Mode::Hybrid, Fusion::Rrf { .. }) => 0.5,
+        };
+        let is_convex = !matches!(wanted.fusion, Fusion::Rrf { .. });
+        let mut fused =
+            Self { scored, is_convex, weight, best_lexical, least, span, middle };
+        match wanted.fusion {
+            Fusion::Convex { .. } => fused.by_mean(),
+            Fusion::Rrf { k } => fused.by_rank(k),
+        }
+        fused
+    }
+
+    fn by_mean(&mut self) {
+        let mut scored = std::mem::take(&mut self.scored);
+        for one in &mut scored {
+            one.fused = self.weight * self.lexical_normalised(one)
+                + (1.0 - self.weight) * self.semantic_normalised(one);
+            one.score = one.fused;
+        }
+        self.scored = scored;
+    }
+
+    fn by_rank(&mut self, k: f32) {
+        let weight = self.weight;
+        let value = |lexical: bool, one: &Scored| if lexical { one.lexical } else { one.smoothed };
+        for (is_lexical, share) in [(true, weight), (false, 1.0 - weight)] {
+            let counts = |one: &Scored| {
+                let value = value(is_lexical, one);
+                !value.is_nan() && (!is_lexical || value > 0.0)
+            };
+            let mut order: Vec<usize> =
+                (0..self.scored.len()).filter(|at| counts(&self.scored[*at])).collect();
+            let better = |a: &usize, b: &usize| {
+                let (a, b) = (&self.scored[*a], &self.scored[*b]);
+                value(is_lexical, b).total_cmp(&value(is_lexical, a))
+            };
+            if order.len() > RRF_DEPTH {
+                order.select_nth_unstable_by(RRF_DEPTH, better);
+                order.truncate(RRF_DEPTH);
+            }
+            order.sort_by(better);
+            for (rank, at) in order.into_iter().enumerate() {
+                self.scored[at].fused += share / (k + 1.0 + rank as f32);
+            }
+        }
+        let best = self.scored.iter().map(|one| one.fused).fold(f32::MIN_POSITIVE, f32::max);
+        for one in &mut self.scored {
+            one.fused /= best;
+            one.score = one.fused;
+        }
+    }
+
+    fn lexical_normalised(&self, one: &Scored) -> f32 {
+        if self.best_lexical > 0.0 { one.lexical / self.best_lexical } else { 0.0 }
+    }
+
+    fn semantic_normalised(&self, one: &Scored) -> f32 {
+        if one.smoothed.is_nan() {
+            self.middle
+        } else {
+            (one.smoothed - self.least) / self.span
+        }
+    }
+
+    /// What a change of a document's own similarity does to its normalised one.
+    pub(super) fn own_share(&self, one: &Scored) -> f32 {
+        1.0 / (self.span * one.smoothing)
+    }
+
+    pub(super) fn explain(&self, one: &Scored) -> Explanation {
+        Explanation {
+            lexical: one.lexical,
+            lexical_normalised: self.lexical_normalised(one),
+            semantic: (!one.own.is_nan()).then_some(one.own),
+            semantic_normalised: self.semantic_normalised(one),
+            lexical_weight: self.weight,
+            fused: one.fused,
+            author_boost: 1.0,
+            ..Explanation::default()
+        }
+    }
+}
+
+/// Every document of an index that at least one leg knows something about.
+fn gather(
+    index: &StoreIndex,
+    part: usize,
+    found: &[(u32, f32)],
+    similar: &Similar,
+    passes: &impl Fn(usize, u32) -> bool,
+    scored: &mut Vec<Scored>,
+) {
+    let mut lexical = found.iter().copied().peekable();
+    let mut take = |doc: u32, lexical: f32| {
+        if !passes(part, doc) {
+            return;
+        }
+        let similarity = similar.of(index, doc);
+        let (own, smoothed, smoothing) = similarity.unwrap_or((f32::NAN, f32::NAN, 1.0));
+        scored.push(Scored {
+            part: u32::try_from(part).expect("fewer parts than stores"),
+            doc,
+            lexical,
+            own,
+            smoothed,
+            smoothing,
+            fused: 0.0,
+            score: 0.0,
+        });
+    };
+    match similar {
+        Similar::Nothing => lexical.for_each(|(doc, score)| take(doc, score)),
+        Similar::Whole(_) => {
+            for (doc, _) in index.live() {
+                let score = lexical.next_if(|(found, _)| *found == doc).map_or(0.0, |(_, s)| s);
+                take(doc, score);
+            }
+        }
+        Similar::Picked(some) => {
+            let mut docs: Vec<u32> = some.keys().copied().collect();
+            docs.sort_unstable();
+            for doc in docs {
+                let at = found.binary_search_by_key(&doc, |(found, _)| *found);
+                take(doc, at.map_or(0.0, |at| found[at].1));
+            }
+        }
+    }
+}
