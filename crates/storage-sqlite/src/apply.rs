@@ -4,9 +4,10 @@
 //! A mutation either checks everything before its first write or runs inside a savepoint, so that a
 //! refusal never leaves half of it behind.
 
+use crate::ends::Moves;
 use crate::fault::{Fault, Result, not_found};
 use crate::stores::{self, StoreRow};
-use crate::{idempotency, keys, sessions};
+use crate::{idempotency, keys, sessions, vectors};
 use loci_model::StoreId;
 use loci_storage::{Applied, Idempotency, Mutation, Receipt};
 use rusqlite::Connection;
@@ -20,6 +21,8 @@ pub(crate) struct Core {
     pub(crate) conn: Connection,
     /// Rows of stores, possibly with counters that are newer than the database's.
     stores: HashMap<StoreId, StoreRow>,
+    /// How far the open transaction has moved feeds and marks.
+    pub(crate) moves: Moves,
     last_memory_pk: i64,
     last_version_pk: i64,
 }
@@ -29,7 +32,8 @@ impl Core {
         let last = |sql| conn.query_row(sql, [], |row| row.get(0));
         let last_memory_pk = last(include_str!("../queries/memory/last_key.sql"))?;
         let last_version_pk = last(include_str!("../queries/version/last_key.sql"))?;
-        Ok(Self { conn, stores: HashMap::new(), last_memory_pk, last_version_pk })
+        let (stores, moves) = (HashMap::new(), Moves::default());
+        Ok(Self { conn, stores, moves, last_memory_pk, last_version_pk })
     }
 
     /// Applies one mutation inside the open transaction.
@@ -65,6 +69,7 @@ impl Core {
                 Ok(Receipt::Store(store.clone()))
             }
             Mutation::DescribeStore(pass, patch) => self.describe_store(pass, patch),
+            Mutation::SetRepeats(pass, repeats) => self.set_repeats(pass, *repeats),
             Mutation::ArchiveStore(pass) => self.archive_store(pass),
             Mutation::RemoveStore(pass) => self.remove_store(pass),
             Mutation::PurgeStore { pass, limit } => self.purge_store(pass, *limit),
@@ -80,6 +85,13 @@ impl Core {
             }
             Mutation::RemoveSession(workspace, id) => sessions::remove(&self.conn, *workspace, *id),
             Mutation::Import(pass, items) => self.import(pass, items),
+            Mutation::OpenGeneration { model, dims, is_fresh, now } => {
+                vectors::open_generation(&self.conn, model, *dims, *is_fresh, *now)
+            }
+            Mutation::PutVectors(batch) => self.put_vectors(batch),
+            Mutation::DropGeneration { generation, limit } => {
+                vectors::drop_generation(&self.conn, *generation, *limit)
+            }
             Mutation::ForgetKeys { before } => idempotency::forget(&self.conn, *before),
         }
     }
@@ -124,6 +136,9 @@ impl Core {
     /// Writes what the kept rows know better than the database; before every commit.
     pub(crate) fn write_counters(&mut self) -> Result<()> {
         for row in self.stores.values_mut() {
+            if row.is_dirty {
+                self.moves.seqs.insert(row.store.id, row.seq);
+            }
             stores::write_counters(&self.conn, row)?;
         }
         if self.stores.len() > STORES_KEPT_MAX {

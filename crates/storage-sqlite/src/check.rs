@@ -1,14 +1,13 @@
 //! Looks at everything and reports what does not fit: SQLite's own structure, heads and revisions,
-//! digests, the feed, the counters, the paths and the word index. Problems name ids, never paths or
-//! content.
+//! digests, the feed, the counters, the paths, the vectors and the index of repeats. Problems name
+//! ids, never paths or content.
 
 use crate::fault::{Fault, Result};
 use crate::open::open_reader;
 use crate::read::snapshot;
 use crate::row::{count, time};
-use crate::stores::store_word;
 use loci_model::{Content, Digest, MemoryId, StoreId, VersionId};
-use loci_storage::CheckReport;
+use loci_storage::{CheckReport, fits};
 use rusqlite::{Connection, Row};
 use std::path::Path;
 
@@ -37,7 +36,7 @@ fn look(conn: &Connection, report: &mut CheckReport) -> Result<()> {
     structure(conn, report)?;
     report.memories = total(conn, include_str!("../queries/check/count_memories.sql"))?;
     report.versions = total(conn, include_str!("../queries/check/count_versions.sql"))?;
-    report.indexed = total(conn, include_str!("../queries/check/count_indexed.sql"))?;
+    report.vectors = total(conn, include_str!("../queries/check/count_vectors.sql"))?;
     for (what, sql) in MEMORY_RULES {
         each(conn, sql, |row| {
             let memory = MemoryId::from_bytes(row.get(0)?);
@@ -53,31 +52,32 @@ fn look(conn: &Connection, report: &mut CheckReport) -> Result<()> {
         })?;
     }
     digests(conn, report)?;
+    vectors(conn, report)?;
     stores(conn, report)
 }
 
 /// Each statement finds memories that break the rule beside it.
-const MEMORY_RULES: [(&str, &str); 5] = [
+const MEMORY_RULES: [(&str, &str); 4] = [
     ("its head is not its newest version", include_str!("../queries/check/wrong_head.sql")),
     ("its revisions have gaps", include_str!("../queries/check/revision_gap.sql")),
     ("it lies below another live memory", include_str!("../queries/check/nested_path.sql")),
-    ("its words are not indexed", include_str!("../queries/check/unindexed.sql")),
     (
-        "its words are indexed though it is not live text",
-        include_str!("../queries/check/wrongly_indexed.sql"),
+        "it is not among the repeats as its store wants it",
+        include_str!("../queries/check/wrong_repeat.sql"),
     ),
 ];
 
 /// Each statement finds versions that break the rule beside it.
-const VERSION_RULES: [(&str, &str); 2] = [
+const VERSION_RULES: [(&str, &str); 3] = [
     (
         "it has a digest without content or content without a digest",
         include_str!("../queries/check/payload_mismatch.sql"),
     ),
     ("the feed does not have it at its number", include_str!("../queries/check/not_in_feed.sql")),
+    ("it has vectors though it has no text", include_str!("../queries/check/vector_misplaced.sql")),
 ];
 
-/// SQLite's own check, the structure of the word index included.
+/// SQLite's own check.
 fn structure(conn: &Connection, report: &mut CheckReport) -> Result<()> {
     each(conn, "pragma integrity_check(50)", |row| {
         let line: String = row.get(0)?;
@@ -105,6 +105,23 @@ fn digests(conn: &Connection, report: &mut CheckReport) -> Result<()> {
     })
 }
 
+/// The size of every version's vectors, and how far they are said to reach.
+fn vectors(conn: &Connection, report: &mut CheckReport) -> Result<()> {
+    each(conn, include_str!("../queries/check/vector_unfit.sql"), |row| {
+        let bytes = usize::try_from(count(row, 1)?).unwrap_or(usize::MAX);
+        if !fits(bytes, row.get(2)?) {
+            let version = VersionId::from_bytes(row.get(0)?);
+            report.problems.push(format!("{version}: its vectors do not fit their generation"));
+        }
+        Ok(())
+    })?;
+    each(conn, include_str!("../queries/check/mark_unfit.sql"), |row| {
+        let store = StoreId::from_bytes(row.get(0)?);
+        report.problems.push(format!("{store}: its vectors are said to reach where they cannot"));
+        Ok(())
+    })
+}
+
 /// The feed and the counters of each store.
 fn stores(conn: &Connection, report: &mut CheckReport) -> Result<()> {
     let mut found = Vec::new();
@@ -114,21 +131,14 @@ fn stores(conn: &Connection, report: &mut CheckReport) -> Result<()> {
             StoreId::from_bytes(row.get(1)?),
             count(row, 2)?,
             row.get::<_, bool>(3)?,
-            count(row, 4)?,
         ));
         Ok(())
     })?;
     report.stores = found.len() as u64;
-    for (store_pk, store, seq, has_right_counters, indexed) in found {
+    for (store_pk, store, seq, has_right_counters) in found {
         let mut note = |what: String| report.problems.push(format!("{store}: {what}"));
         if !has_right_counters {
             note("its counters do not match its memories and versions".into());
-        }
-        let word = format!("store : {}", store_word(store_pk));
-        let sql = include_str!("../queries/check/count_words.sql");
-        let in_index: i64 = conn.query_row(sql, [word], |row| row.get(0))?;
-        if u64::try_from(in_index) != Ok(indexed) {
-            note(format!("{in_index} memories in the word index, {indexed} expected"));
         }
         let mut last = (0, None);
         let mut statement = conn.prepare_cached(include_str!("../queries/check/feed.sql"))?;

@@ -2,13 +2,14 @@
 //! sure that its path is free, and writes.
 //!
 //! The order of refusals is part of the contract: archived, expired, missing, nothing to do, failed
-//! expectation, taken path, full store. All of them come before the edit's first write.
+//! expectation, taken path, repeated content, full store. All of them come before the edit's first
+//! write.
 
 use crate::apply::Core;
 use crate::fault::{Result, not_found};
 use crate::history::{self, NewVersion};
-use crate::lexical::{self, Words};
 use crate::read;
+use crate::repeats;
 use crate::row::{MemoryRow, opt_id_bytes, visibility_code, visibility_max};
 use crate::rows::{
     BareMemory, copy_content, insert_content, insert_memory, strip_memory, update_memory,
@@ -16,9 +17,9 @@ use crate::rows::{
 use crate::stores::StoreRow;
 use loci_model::decide::{Decision, NextState, Refusal, decide, needs_content};
 use loci_model::policy::WritePass;
-use loci_model::store::OnRemove;
+use loci_model::store::{OnRemove, Repeats};
 use loci_model::{
-    Actor, At, Audience, Cause, Content, EditOp, Memory, MemoryId, MemoryPath, Operation, Outcome,
+    Actor, At, Audience, Cause, EditOp, Memory, MemoryId, MemoryPath, Operation, Outcome,
     PrincipalId, Timestamp, VersionId,
 };
 use loci_storage::{Batch, Receipt, StampedEdit, StorageError, reason};
@@ -150,6 +151,14 @@ impl Core {
                     vacancy: vacancy.filter(|_| create_at == Some(&next.path)),
                 };
                 require_free(&self.conn, store, &place, pass.now())?;
+                let content = next.content.as_ref();
+                if let Some(known) = repeats::find(&self.conn, store, pass, partition, content)? {
+                    if store.store.policy.repeats == Repeats::Merge {
+                        return Ok(outcome(known.memory, None));
+                    }
+                    let Memory { id: memory, path, .. } = known.memory;
+                    return Err(StorageError::Repeat { memory, path }.into());
+                }
                 let limit = store.store.policy.memories_max;
                 if store.memory_count >= limit {
                     return Err(StorageError::StoreFull { limit }.into());
@@ -215,12 +224,9 @@ impl Core {
             updated_at: stamp.at,
         };
         let (memory_pk, version_pk) = (self.next_memory_pk(), self.next_version_pk());
-        insert_memory(&self.conn, store.store_pk, memory_pk, version_pk, &memory)?;
+        insert_memory(&self.conn, store, memory_pk, version_pk, &memory)?;
         append(&self.conn, store, memory_pk, version_pk, &memory, Operation::Created, stamp)?;
         insert_content(&self.conn, version_pk, &content)?;
-        if let Some(text) = content.text() {
-            lexical::insert(&self.conn, store, &words(memory_pk, &memory, text))?;
-        }
         store.memory_count += 1;
         store.content_bytes += memory.size_bytes;
         Ok(memory)
@@ -233,7 +239,7 @@ impl Core {
         next: NextState,
         stamp: &Stamp<'_>,
     ) -> Result<Memory> {
-        let before = row.memory.clone();
+        let size_before = row.memory.size_bytes;
         let version_pk = self.next_version_pk();
         let memory = &mut row.memory;
         memory.path = next.path;
@@ -252,40 +258,9 @@ impl Core {
             Some(content) => insert_content(&self.conn, version_pk, content)?,
             None => copy_content(&self.conn, row.head_pk, version_pk)?,
         }
-        self.reindex(store, &row, &before, next.content.as_ref())?;
-        update_memory(&self.conn, row.memory_pk, version_pk, memory)?;
-        store.content_bytes = store.content_bytes + memory.size_bytes - before.size_bytes;
+        update_memory(&self.conn, store, row.memory_pk, version_pk, memory)?;
+        store.content_bytes = store.content_bytes + memory.size_bytes - size_before;
         Ok(row.memory)
-    }
-
-    /// Brings the word index from `before` to what `row` is now, if anything in it changed.
-    fn reindex(
-        &self,
-        store: &StoreRow,
-        row: &MemoryRow,
-        before: &Memory,
-        content: Option<&Content>,
-    ) -> Result<()> {
-        let after = &row.memory;
-        let is_same = before.path == after.path
-            && before.attributes.tags == after.attributes.tags
-            && before.is_sealed == after.is_sealed
-            && before.digest == after.digest;
-        if is_same || (before.is_sealed && after.is_sealed) {
-            return Ok(());
-        }
-        let old = lexical::indexed_text(&self.conn, row.head_pk, before.is_sealed)?;
-        if let Some(old) = &old {
-            lexical::delete(&self.conn, store, &words(row.memory_pk, before, old))?;
-        }
-        let new = match content {
-            Some(content) => content.text(),
-            None => old.as_deref(),
-        };
-        if let Some(new) = new {
-            lexical::insert(&self.conn, store, &words(row.memory_pk, after, new))?;
-        }
-        Ok(())
     }
 
     /// Hides a memory: a `deleted` version that keeps path and attributes, and a bare row.
@@ -313,7 +288,7 @@ impl Core {
             redaction: None,
         };
         history::append(&self.conn, store, &version)?;
-        self.unlist(store, row)?;
+        unlist(store, memory);
         let bare = BareMemory {
             head_pk: version_pk,
             revision: version.revision,
@@ -322,18 +297,12 @@ impl Core {
         };
         strip_memory(&self.conn, row.memory_pk, &bare)
     }
+}
 
-    /// Takes a memory from the live ones, except for its row: its words and its share of the
-    /// counters.
-    pub(crate) fn unlist(&self, store: &mut StoreRow, row: &MemoryRow) -> Result<()> {
-        let memory = &row.memory;
-        if let Some(text) = lexical::indexed_text(&self.conn, row.head_pk, memory.is_sealed)? {
-            lexical::delete(&self.conn, store, &words(row.memory_pk, memory, &text))?;
-        }
-        store.memory_count -= 1;
-        store.content_bytes -= memory.size_bytes;
-        Ok(())
-    }
+/// Takes a memory's share from the counters of the live ones.
+pub(crate) fn unlist(store: &mut StoreRow, memory: &Memory) {
+    store.memory_count -= 1;
+    store.content_bytes -= memory.size_bytes;
 }
 
 /// When the history of a memory removed at a moment is due to be erased.
@@ -459,11 +428,6 @@ fn vacancy(
         },
     );
     Ok(found?)
-}
-
-/// A memory's words as the index has or wants them.
-pub(crate) fn words<'a>(memory_pk: i64, memory: &'a Memory, text: &'a str) -> Words<'a> {
-    Words { memory_pk, path: memory.path.as_str(), tags: &memory.attributes.tags, text }
 }
 
 fn append(

@@ -41,6 +41,20 @@ pub(crate) fn to_grantee(
     Ok(found.optional()?)
 }
 
+/// The grants of a store to a principal and to everyone.
+pub(crate) fn concerning(
+    conn: &Connection,
+    store_pk: i64,
+    store: StoreId,
+    principal: PrincipalId,
+) -> Result<Vec<Grant>> {
+    let mut grants = Vec::new();
+    for grantee in [Some(principal), None] {
+        grants.extend(to_grantee(conn, store_pk, store, grantee)?);
+    }
+    Ok(grants)
+}
+
 /// A grant by its id.
 pub(crate) fn by_id(conn: &Connection, id: GrantId) -> Result<Option<Grant>> {
     let found = conn

@@ -4,12 +4,12 @@
 
 use crate::fault::{Result, corrupt, not_found};
 use crate::row::{self, operation_code};
-use crate::{grants, keys, sessions, stores, versions};
+use crate::{grants, keys, sessions, stores, vectors, versions};
 use loci_model::{
     GrantId, KeyId, Memory, MemoryId, Operation, Outcome, PrincipalId, SessionId, StoreId,
     Timestamp, VersionId, WorkspaceId,
 };
-use loci_storage::{Idempotency, Receipt, StorageError};
+use loci_storage::{GenerationId, Idempotency, Receipt, StorageError};
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// What stands for "changed nothing" beside the codes of operations.
@@ -76,6 +76,8 @@ fn refs_of(receipt: &Receipt) -> (i64, Vec<u8>) {
         Receipt::SessionRemoved(id) => (12, id.to_bytes().into()),
         Receipt::Imported(added) => (13, added.to_be_bytes().into()),
         Receipt::KeysForgotten(forgotten) => (14, forgotten.to_be_bytes().into()),
+        Receipt::Generation(generation) => (15, generation.id.0.to_be_bytes().into()),
+        Receipt::VectorsPut(written) => (16, written.to_be_bytes().into()),
     }
 }
 
@@ -161,6 +163,12 @@ fn read_again(conn: &Connection, kind: i64, refs: &[u8]) -> Result<Receipt> {
         12 => Receipt::SessionRemoved(SessionId::from_bytes(refs.take()?)),
         13 => Receipt::Imported(u64::from_be_bytes(refs.take()?)),
         14 => Receipt::KeysForgotten(u64::from_be_bytes(refs.take()?)),
+        15 => {
+            let id = GenerationId(u32::from_be_bytes(refs.take()?));
+            let found = vectors::generation(conn, id)?;
+            Receipt::Generation(found.ok_or_else(|| not_found("generation"))?)
+        }
+        16 => Receipt::VectorsPut(u64::from_be_bytes(refs.take()?)),
         _ => return Err(corrupt("a remembered receipt is of no known kind")),
     })
 }
@@ -192,36 +200,7 @@ fn as_of(
 ) -> Result<Option<Memory>> {
     let found = conn
         .prepare_cached(include_str!("../queries/version/by_id.sql"))?
-        .query_row(params![head.to_bytes(), store_pk], |row| {
-            let known = row::version(row, store)?;
-            let owner = PrincipalId::from_bytes(row.get(24)?);
-            let partition = row::opt_id(row, 25)?;
-            Ok((known, owner, partition, row::time(row, 26)?))
-        })
+        .query_row(params![head.to_bytes(), store_pk], |row| versions::as_memory(row, store))
         .optional()?;
-    let Some((known, owner, partition, created_at)) = found else {
-        return Ok(None);
-    };
-    let version = known.version;
-    let (Some(path), Some(attributes), Some(digest), Some(size_bytes)) =
-        (version.path, version.attributes, version.digest, version.size_bytes)
-    else {
-        return Ok(None);
-    };
-    Ok(Some(Memory {
-        id: version.memory,
-        store,
-        partition,
-        owner,
-        path,
-        attributes,
-        head: version.id,
-        revision: version.revision,
-        content: None,
-        digest,
-        size_bytes,
-        is_sealed: known.is_sealed,
-        created_at,
-        updated_at: version.created_at,
-    }))
+    Ok(found.flatten())
 }

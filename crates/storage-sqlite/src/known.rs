@@ -6,24 +6,43 @@
 //! counts only while the page it was read on is still open, so a revoked key or grant opens nothing
 //! from the moment its revocation is answered.
 
+use crate::ends::Ends;
 use loci_model::policy::Facts;
-use loci_model::{ApiKey, Principal, PrincipalId, SessionId, StoreId};
+use loci_model::{ApiKey, Caller, Principal, PrincipalId, SessionId, StoreId, WorkspaceId};
 use loci_storage::{Mutation, Result};
 use std::collections::HashMap;
+use std::future::Future;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Entries of one kind; when it is full, it starts over.
 const ENTRIES_MAX: usize = 10_000;
+/// The same for callers' whole reach, which may be thousands of stores each.
+const REACHES_MAX: usize = 256;
 
 type FactsKey = (StoreId, PrincipalId, Option<SessionId>);
+type ReachKey = (WorkspaceId, PrincipalId, bool, Option<SessionId>);
 
-#[derive(Default)]
 pub(crate) struct Known {
     page: AtomicU64,
     keys: Shelf<[u8; 32], (ApiKey, Principal)>,
     facts: Shelf<FactsKey, Facts>,
+    reaches: Shelf<ReachKey, Arc<Vec<Facts>>>,
+    /// How far each store has come; it turns no pages and has rules of its own.
+    pub(crate) ends: Ends,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self {
+            page: AtomicU64::new(0),
+            keys: Shelf::new(ENTRIES_MAX),
+            facts: Shelf::new(ENTRIES_MAX),
+            reaches: Shelf::new(REACHES_MAX),
+            ends: Ends::default(),
+        }
+    }
 }
 
 impl Known {
@@ -47,6 +66,22 @@ impl Known {
     ) -> Result<Option<Facts>> {
         self.facts.get(&self.page, key, load)
     }
+
+    /// The facts about every store of a caller, or what `load` finds.
+    pub(crate) async fn reach(
+        &self,
+        caller: &Caller,
+        load: impl Future<Output = Result<Vec<Facts>>>,
+    ) -> Result<Arc<Vec<Facts>>> {
+        let key = (caller.workspace, caller.principal, caller.is_admin, caller.session);
+        let open = self.page.load(Ordering::SeqCst);
+        if let Some(known) = self.reaches.held(open, &key) {
+            return Ok(known);
+        }
+        let known = Arc::new(load.await?);
+        self.reaches.keep(open, key, Arc::clone(&known));
+        Ok(known)
+    }
 }
 
 /// Whether a mutation can change a key, a principal, or what policy knows about a store.
@@ -57,19 +92,23 @@ pub(crate) fn is_about_access(mutation: &Mutation) -> bool {
             | Mutation::Expire { .. }
             | Mutation::Redact(..)
             | Mutation::Erase { .. }
+            | Mutation::OpenGeneration { .. }
+            | Mutation::PutVectors(_)
+            | Mutation::DropGeneration { .. }
             | Mutation::ForgetKeys { .. }
     )
 }
 
-struct Shelf<K, V>(RwLock<HashMap<K, (u64, V)>>);
-
-impl<K, V> Default for Shelf<K, V> {
-    fn default() -> Self {
-        Self(RwLock::new(HashMap::new()))
-    }
+struct Shelf<K, V> {
+    entries: RwLock<HashMap<K, (u64, V)>>,
+    entries_max: usize,
 }
 
 impl<K: Eq + Hash + Clone, V: Clone> Shelf<K, V> {
+    fn new(entries_max: usize) -> Self {
+        Self { entries: RwLock::new(HashMap::new()), entries_max }
+    }
+
     /// The entry, or what `load` finds. What is not there is not kept: the absent are without
     /// number.
     fn get(
@@ -80,20 +119,28 @@ impl<K: Eq + Hash + Clone, V: Clone> Shelf<K, V> {
     ) -> Result<Option<V>> {
         // Read before loading: what is loaded while a page is being turned belongs to the old one.
         let open = page.load(Ordering::SeqCst);
-        let held = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some((read_on, value)) = held.get(key)
-            && *read_on == open
-        {
-            return Ok(Some(value.clone()));
+        if let Some(value) = self.held(open, key) {
+            return Ok(Some(value));
         }
-        drop(held);
         let Some(value) = load()? else { return Ok(None) };
-        let mut held = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if held.len() >= ENTRIES_MAX {
-            held.clear();
-        }
-        held.insert(key.clone(), (open, value.clone()));
+        self.keep(open, key.clone(), value.clone());
         Ok(Some(value))
+    }
+
+    /// The entry, if it was read on the page that is open.
+    fn held(&self, open: u64, key: &K) -> Option<V> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let (read_on, value) = entries.get(key)?;
+        (*read_on == open).then(|| value.clone())
+    }
+
+    /// Keeps what was loaded since `open` was the open page.
+    fn keep(&self, open: u64, key: K, value: V) {
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        if entries.len() >= self.entries_max {
+            entries.clear();
+        }
+        entries.insert(key, (open, value));
     }
 }
 
@@ -103,7 +150,7 @@ mod tests {
 
     #[test]
     fn an_entry_counts_until_the_page_is_turned() {
-        let (page, shelf) = (AtomicU64::new(0), Shelf::<u8, u8>::default());
+        let (page, shelf) = (AtomicU64::new(0), Shelf::<u8, u8>::new(9));
         assert_eq!(shelf.get(&page, &1, || Ok(Some(10))).unwrap(), Some(10));
         assert_eq!(shelf.get(&page, &1, || Ok(Some(11))).unwrap(), Some(10));
         page.fetch_add(1, Ordering::SeqCst);
@@ -112,7 +159,7 @@ mod tests {
 
     #[test]
     fn what_was_loaded_while_the_page_turned_does_not_count() {
-        let (page, shelf) = (AtomicU64::new(0), Shelf::<u8, u8>::default());
+        let (page, shelf) = (AtomicU64::new(0), Shelf::<u8, u8>::new(9));
         let turning = || {
             page.fetch_add(1, Ordering::SeqCst);
             Ok(Some(10))
@@ -123,7 +170,7 @@ mod tests {
 
     #[test]
     fn nothing_is_not_kept() {
-        let (page, shelf) = (AtomicU64::new(0), Shelf::<u8, u8>::default());
+        let (page, shelf) = (AtomicU64::new(0), Shelf::<u8, u8>::new(9));
         assert_eq!(shelf.get(&page, &1, || Ok(None)).unwrap(), None);
         assert_eq!(shelf.get(&page, &1, || Ok(Some(1))).unwrap(), Some(1));
     }

@@ -11,25 +11,29 @@ mod backup;
 mod ballast;
 mod check;
 mod commit;
+mod ends;
 mod fault;
 mod grants;
 mod history;
 mod idempotency;
 mod keys;
 mod known;
-mod lexical;
 mod list;
 mod log;
 mod migrate;
 mod open;
+mod past;
 mod purge;
 mod read;
 mod redact;
+mod repeats;
 mod row;
 mod rows;
 mod sessions;
 mod stores;
 mod sweep;
+mod texts;
+mod vectors;
 mod versions;
 mod writer;
 
@@ -44,11 +48,12 @@ use loci_model::query::{
     ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
 };
 use loci_model::{
-    ApiKey, At, Change, Grant, Memory, MemoryId, Page, Principal, PrincipalId, Session, SessionId,
-    Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
+    ApiKey, At, Caller, Change, Grant, Memory, MemoryId, Page, Principal, PrincipalId, Session,
+    SessionId, Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
 };
 use loci_storage::{
-    Applied, CheckReport, Idempotency, Mutation, Receipt, Result, Storage, StorageError,
+    Applied, AsOf, ChangedTexts, CheckReport, EmbedPage, FeedEnd, Generation, GenerationId,
+    Idempotency, Mutation, Receipt, Result, Storage, StorageError, TextPage, VectorLag,
     log::LogEntry,
 };
 use open::DataDir;
@@ -57,6 +62,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 use writer::Writer;
+
+/// How many rows a read may look up on the caller's thread; longer ones go to the threads that scan.
+const SHORT_MAX: usize = 256;
 
 /// Everything of Loci in one directory. Dropping it drains the writer, folds the log into the
 /// database and releases the directory.
@@ -179,14 +187,101 @@ impl Storage for SqliteStorage {
         self.scans.scan(move |conn| versions::changes(conn, &pass, after, limit)).await
     }
 
-    async fn find_words(
+    async fn all_facts(&self, caller: &Caller) -> Result<Arc<Vec<Facts>>> {
+        let asked = caller.clone();
+        let load = self.scans.scan(move |conn| stores::all_facts(conn, &asked));
+        self.known.reach(caller, load).await
+    }
+
+    async fn feed_ends(&self, pass: &SearchPass) -> Result<Vec<FeedEnd>> {
+        let load = |stores: &[StoreId]| self.readers.read(|conn| texts::ends(conn, stores));
+        self.known.ends.get(pass.stores(), load)
+    }
+
+    async fn texts(
         &self,
         pass: &SearchPass,
-        words: &[String],
+        store: StoreId,
+        after: u64,
         limit: usize,
-    ) -> Result<Vec<MemoryId>> {
-        let (pass, words) = (pass.clone(), words.to_vec());
-        self.scans.scan(move |conn| lexical::find(conn, &pass, &words, limit)).await
+    ) -> Result<TextPage> {
+        let pass = pass.clone();
+        self.scans.scan(move |conn| texts::page(conn, &pass, store, after, limit)).await
+    }
+
+    async fn changed_texts(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        after: u64,
+        limit: usize,
+    ) -> Result<ChangedTexts> {
+        if limit <= SHORT_MAX {
+            return self.readers.read(|conn| texts::changed(conn, pass, store, after, limit));
+        }
+        let pass = pass.clone();
+        self.scans.scan(move |conn| texts::changed(conn, &pass, store, after, limit)).await
+    }
+
+    async fn texts_at(
+        &self,
+        pass: &ReadPass,
+        at: AsOf,
+        after: u64,
+        limit: usize,
+    ) -> Result<TextPage> {
+        let pass = pass.clone();
+        self.scans.scan(move |conn| past::page(conn, &pass, at, after, limit)).await
+    }
+
+    async fn found(
+        &self,
+        pass: &SearchPass,
+        ids: &[(StoreId, MemoryId)],
+        view: View,
+    ) -> Result<Vec<Memory>> {
+        if ids.len() <= SHORT_MAX {
+            return self.readers.read(|conn| texts::found(conn, pass, ids, view));
+        }
+        let (pass, ids) = (pass.clone(), ids.to_vec());
+        self.scans.scan(move |conn| texts::found(conn, &pass, &ids, view)).await
+    }
+
+    async fn vectors(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        generation: GenerationId,
+        versions: &[VersionId],
+    ) -> Result<Vec<Option<Vec<u8>>>> {
+        if versions.len() <= SHORT_MAX {
+            let read = |conn: &_| vectors::shown(conn, pass, store, generation, versions);
+            return self.readers.read(read);
+        }
+        let (pass, versions) = (pass.clone(), versions.to_vec());
+        self.scans.scan(move |conn| vectors::shown(conn, &pass, store, generation, &versions)).await
+    }
+
+    async fn generations(&self) -> Result<Vec<Generation>> {
+        self.readers.read_once(vectors::generations)
+    }
+
+    async fn vector_lags(&self, generation: GenerationId, limit: usize) -> Result<Vec<VectorLag>> {
+        self.scans.scan(move |conn| vectors::lags(conn, generation, limit)).await
+    }
+
+    async fn embeddable(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        generation: GenerationId,
+        after: u64,
+        limit: usize,
+    ) -> Result<EmbedPage> {
+        let pass = pass.clone();
+        self.scans
+            .scan(move |conn| vectors::embeddable(conn, &pass, store, generation, after, limit))
+            .await
     }
 
     async fn stats(&self, pass: &ReadPass) -> Result<StoreStats> {

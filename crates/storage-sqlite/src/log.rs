@@ -2,13 +2,13 @@
 //! but only in order and only from where the store stands; everything else is refused whole.
 
 use crate::apply::Core;
-use crate::commit::{Place, erase_at, require_free, words};
+use crate::commit::{Place, erase_at, require_free, unlist};
 use crate::fault::{Fault, Result, not_found};
 use crate::history::{self, Entry, NewVersion};
 use crate::row::{self, MemoryRow, actor, change_op, count, int, operation, opt_id_bytes, time};
 use crate::rows::{BareMemory, insert_content, strip_memory, update_memory};
 use crate::stores::{self, StoreRow};
-use crate::{grants, keys, lexical, read, redact, versions};
+use crate::{grants, keys, read, redact, versions};
 use loci_model::policy::AdminPass;
 use loci_model::{
     Actor, At, Audience, ChangeOp, Grant, Invalid, Memory, MemoryId, Operation, Principal,
@@ -180,7 +180,7 @@ impl Core {
             insert_content(&self.conn, version_pk, content)?;
         }
         if let Some(before) = &before {
-            self.unlist(store, before)?;
+            unlist(store, &before.memory);
         }
         self.import_head(store, memory_pk, version_pk, version, before)
     }
@@ -215,11 +215,7 @@ impl Core {
         };
         // Nothing has expired at the moment of its own writing.
         require_free(&self.conn, store, &place, Timestamp::from_micros(i64::MIN))?;
-        update_memory(&self.conn, memory_pk, version_pk, &memory)?;
-        let text = version.content.as_ref().and_then(|content| content.text());
-        if let Some(text) = text {
-            lexical::insert(&self.conn, store, &words(memory_pk, &memory, text))?;
-        }
+        update_memory(&self.conn, store, memory_pk, version_pk, &memory)?;
         store.memory_count += 1;
         store.content_bytes += memory.size_bytes;
         Ok(())

@@ -2,14 +2,12 @@
 //! get their turn in between.
 
 use crate::apply::Core;
-use crate::commit::words;
 use crate::fault::Result;
-use crate::lexical;
-use crate::row::{self, int};
-use crate::stores::{self, StoreRow};
+use crate::row::int;
+use crate::stores;
 use loci_model::policy::ManagePass;
 use loci_storage::Receipt;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 impl Core {
     pub(crate) fn purge_store(&mut self, pass: &ManagePass, limit: usize) -> Result<Receipt> {
@@ -23,13 +21,14 @@ impl Core {
             found.collect::<rusqlite::Result<Vec<i64>>>()?
         };
         for memory_pk in doomed.iter().take(limit) {
-            self.purge_memory(&store, *memory_pk)?;
+            self.purge_memory(*memory_pk)?;
         }
         let is_done = doomed.len() <= limit;
         if is_done {
             for sql in [
                 include_str!("../queries/change/delete_of_store.sql"),
                 include_str!("../queries/grant/delete_of_store.sql"),
+                include_str!("../queries/vector/delete_marks_of_store.sql"),
                 include_str!("../queries/store/delete.sql"),
             ] {
                 self.conn.prepare_cached(sql)?.execute([store.store_pk])?;
@@ -39,19 +38,9 @@ impl Core {
         Ok(Receipt::Purged { is_done })
     }
 
-    fn purge_memory(&self, store: &StoreRow, memory_pk: i64) -> Result<()> {
-        let live = self
-            .conn
-            .prepare_cached(include_str!("../queries/memory/by_key.sql"))?
-            .query_row([memory_pk], |row| row::memory(row, store.store.id))
-            .optional()?;
-        if let Some(live) = live {
-            let memory = &live.memory;
-            if let Some(text) = lexical::indexed_text(&self.conn, live.head_pk, memory.is_sealed)? {
-                lexical::delete(&self.conn, store, &words(memory_pk, memory, &text))?;
-            }
-        }
+    fn purge_memory(&self, memory_pk: i64) -> Result<()> {
         for sql in [
+            include_str!("../queries/vector/delete_of_memory.sql"),
             include_str!("../queries/payload/delete_of_memory.sql"),
             include_str!("../queries/version/delete_of_memory.sql"),
             include_str!("../queries/memory/delete.sql"),

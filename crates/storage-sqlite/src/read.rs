@@ -12,7 +12,8 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use loci_model::policy::{Facts, ReadPass};
 use loci_model::query::StoreStats;
 use loci_model::{
-    At, Content, Digest, Memory, MemoryId, PrincipalId, SessionId, StoreId, Timestamp, View,
+    At, Audience, Content, Digest, Memory, MemoryId, PrincipalId, SessionId, StoreId, Timestamp,
+    View,
 };
 use loci_storage::StorageError;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -186,10 +187,7 @@ pub(crate) fn facts(
     let Some(row) = stores::load(conn, store)?.filter(|row| !row.is_removed) else {
         return Ok(None);
     };
-    let mut grants = Vec::new();
-    for grantee in [Some(principal), None] {
-        grants.extend(crate::grants::to_grantee(conn, row.store_pk, store, grantee)?);
-    }
+    let grants = crate::grants::concerning(conn, row.store_pk, store, principal)?;
     let attachment = match session {
         None => None,
         Some(session) => crate::sessions::access(conn, row.store.workspace, session, store)?,
@@ -212,7 +210,7 @@ pub(crate) fn get(
         }
         At::Id(_) | At::Path(..) => named(conn, store_pk, pass.store(), at)?,
     };
-    let Some(found) = found.filter(|row| is_shown(row, pass)) else {
+    let Some(found) = found.filter(|row| is_shown(row, pass.audience(), pass.now())) else {
         return Ok(None);
     };
     in_view(conn, found, view).map(Some)
@@ -227,7 +225,9 @@ pub(crate) fn get_full(conn: &Connection, pass: &ReadPass, id: MemoryId) -> Resu
             Ok((row::memory(row, pass.store())?, bytes))
         })
         .optional()?;
-    let Some((found, bytes)) = found.filter(|(found, _)| is_shown(found, pass)) else {
+    let Some((found, bytes)) =
+        found.filter(|(found, _)| is_shown(found, pass.audience(), pass.now()))
+    else {
         return Ok(None);
     };
     let mut memory = found.memory;
@@ -235,10 +235,10 @@ pub(crate) fn get_full(conn: &Connection, pass: &ReadPass, id: MemoryId) -> Resu
     Ok(Some(memory))
 }
 
-/// Whether the pass's audience sees a memory now.
-fn is_shown(row: &MemoryRow, pass: &ReadPass) -> bool {
-    row::visibility_code(row.memory.attributes.visibility) <= visibility_max(pass.audience())
-        && !row.is_expired_at(pass.now())
+/// Whether an audience sees a memory at a moment.
+pub(crate) fn is_shown(row: &MemoryRow, audience: Audience, now: Timestamp) -> bool {
+    row::visibility_code(row.memory.attributes.visibility) <= visibility_max(audience)
+        && !row.is_expired_at(now)
 }
 
 /// The live memory of an id or path, whoever may see it.

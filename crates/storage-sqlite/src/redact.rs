@@ -8,6 +8,7 @@ use crate::history::{self, Entry};
 use crate::read;
 use crate::row::actor_code;
 use crate::stores::StoreRow;
+use crate::vectors;
 use crate::versions::{self, memory_key};
 use loci_model::policy::ManagePass;
 use loci_model::{Actor, At, Cause, ChangeOp, MemoryId, Timestamp, VersionId};
@@ -105,7 +106,7 @@ pub(crate) fn empty(conn: &Connection, version_pk: i64, by: Actor, at: Timestamp
         id
     ])?;
     conn.prepare_cached(include_str!("../queries/payload/delete.sql"))?.execute([version_pk])?;
-    Ok(())
+    vectors::delete(conn, version_pk)
 }
 
 /// Who may see the history of a removed memory is what its newest unredacted version says; when

@@ -5,6 +5,7 @@
 //! `Corrupt` at the edge.
 
 use loci_model::attributes::Visibility;
+use loci_model::store::Repeats;
 use loci_model::{
     Access, Actor, Attributes, Audience, Cause, ChangeOp, Content, Digest, KeyId, Level, Memory,
     MemoryId, MemoryPath, Operation, PrincipalId, PrincipalKind, SessionId, StoreId, Timestamp,
@@ -113,6 +114,9 @@ codes! {
     }
     Audience, audience_code, audience: { Audience::Host = 0, Audience::Model = 1 }
     Access, access_code, access: { Access::ReadOnly = 0, Access::ReadWrite = 1 }
+    Repeats, repeats_code, repeats: {
+        Repeats::Allow = 0, Repeats::Refuse = 1, Repeats::Merge = 2,
+    }
 }
 
 /// The highest visibility code an audience sees.

@@ -1,14 +1,16 @@
 //! Writing the rows of memories and payloads; used by edits and by import alike.
 
 use crate::fault::Result;
+use crate::repeats;
 use crate::row::{int, micros, opt_id_bytes, tags_json, visibility_code};
+use crate::stores::StoreRow;
 use loci_model::{Content, Memory, Timestamp};
 use rusqlite::{Connection, params};
 
 /// Writes the row of a new live memory.
 pub(crate) fn insert_memory(
     conn: &Connection,
-    store_pk: i64,
+    store: &StoreRow,
     memory_pk: i64,
     head_pk: i64,
     memory: &Memory,
@@ -16,7 +18,7 @@ pub(crate) fn insert_memory(
     let attributes = &memory.attributes;
     conn.prepare_cached(include_str!("../queries/memory/insert.sql"))?.execute(params![
         memory_pk,
-        store_pk,
+        store.store_pk,
         memory.id.to_bytes(),
         opt_id_bytes(memory.partition),
         memory.owner.to_bytes(),
@@ -39,6 +41,7 @@ pub(crate) fn insert_memory(
         memory.is_sealed,
         memory.created_at.as_micros(),
         memory.updated_at.as_micros(),
+        repeats::indexed(store, memory),
     ])?;
     Ok(())
 }
@@ -46,6 +49,7 @@ pub(crate) fn insert_memory(
 /// Brings the row of a memory to its new head.
 pub(crate) fn update_memory(
     conn: &Connection,
+    store: &StoreRow,
     memory_pk: i64,
     head_pk: i64,
     memory: &Memory,
@@ -71,6 +75,7 @@ pub(crate) fn update_memory(
         int(memory.size_bytes),
         memory.is_sealed,
         memory.updated_at.as_micros(),
+        repeats::indexed(store, memory),
     ])?;
     Ok(())
 }

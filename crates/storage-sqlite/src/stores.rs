@@ -5,14 +5,17 @@ use crate::apply::Core;
 use crate::fault::{Result, not_found};
 use crate::read::{EARLIEST, LATEST};
 use crate::row::{self, count, int, labels_json, micros, opt_time, time};
-use loci_model::policy::{BrowsePass, ManagePass};
+use crate::{grants, sessions};
+use loci_model::policy::{BrowsePass, Facts, ManagePass};
 use loci_model::query::{Direction, StoreQuery};
 use loci_model::store::{OnRemove, Partitioning, Who};
 use loci_model::{
-    Page, PrincipalId, Store, StoreId, StorePatch, StorePolicy, Timestamp, WorkspaceId,
+    Caller, Page, PrincipalId, SessionId, Store, StoreId, StorePatch, StorePolicy, Timestamp,
+    WorkspaceId,
 };
 use loci_storage::{Receipt, StorageError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::collections::HashSet;
 
 /// A store with its key and counters.
 #[derive(Debug, Clone)]
@@ -29,18 +32,6 @@ pub(crate) struct StoreRow {
     pub(crate) version_count: u64,
     /// Whether the counters here are newer than those in the database.
     pub(crate) is_dirty: bool,
-}
-
-impl StoreRow {
-    /// The word that stands for this store in the word index.
-    pub(crate) fn word(&self) -> String {
-        store_word(self.store_pk)
-    }
-}
-
-/// The word that stands for a store in the word index.
-pub(crate) fn store_word(store_pk: i64) -> String {
-    format!("s{store_pk}")
 }
 
 pub(crate) fn load(conn: &Connection, store: StoreId) -> Result<Option<StoreRow>> {
@@ -71,6 +62,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoreRow> {
                 },
                 content_bytes_max: count(row, 11)?,
                 memories_max: count(row, 12)?,
+                repeats: row::repeats(row, 22)?,
             },
             created_at: time(row, 13)?,
             updated_at: time(row, 14)?,
@@ -115,6 +107,7 @@ pub(crate) fn create(conn: &Connection, store: &Store) -> Result<()> {
         store.created_at.as_micros(),
         store.updated_at.as_micros(),
         micros(store.archived_at),
+        row::repeats_code(policy.repeats),
     ])?;
     Ok(())
 }
@@ -161,7 +154,7 @@ impl Core {
         })
     }
 
-    fn save_store(&self, row: &mut StoreRow, next: Store) -> Result<()> {
+    pub(crate) fn save_store(&self, row: &mut StoreRow, next: Store) -> Result<()> {
         self.conn.prepare_cached(include_str!("../queries/store/describe.sql"))?.execute(
             params![
                 row.store_pk,
@@ -170,6 +163,7 @@ impl Core {
                 labels_json(&next.metadata),
                 next.updated_at.as_micros(),
                 micros(next.archived_at),
+                row::repeats_code(next.policy.repeats),
             ],
         )?;
         row.store = next;
@@ -262,12 +256,52 @@ fn is_readable(conn: &Connection, pass: &BrowsePass, row: &StoreRow) -> Result<b
         return Ok(true);
     }
     for grantee in [Some(reader), None] {
-        let grant = crate::grants::to_grantee(conn, row.store_pk, row.store.id, grantee)?;
+        let grant = grants::to_grantee(conn, row.store_pk, row.store.id, grantee)?;
         if let Some(grant) = grant.filter(|grant| grant.is_valid_at(pass.now())) {
             return Ok(grant.level >= loci_model::Level::Read);
         }
     }
     Ok(false)
+}
+
+/// Facts about every store in which the caller may have a standing, oldest store first.
+pub(crate) fn all_facts(conn: &Connection, caller: &Caller) -> Result<Vec<Facts>> {
+    if let Some(session) = caller.session {
+        return facts_of_session(conn, caller, session);
+    }
+    let mut rows = Vec::new();
+    if caller.is_admin {
+        let sql = include_str!("../queries/store/list_ascending.sql");
+        let mut statement = conn.prepare_cached(sql)?;
+        let all = params![caller.workspace.to_bytes(), EARLIEST.as_micros(), [0u8; 16], true];
+        rows.extend(statement.query_map(all, read)?.collect::<rusqlite::Result<Vec<_>>>()?);
+    } else {
+        let sql = include_str!("../queries/store/reachable.sql");
+        let mut statement = conn.prepare_cached(sql)?;
+        let reach = params![caller.workspace.to_bytes(), caller.principal.to_bytes()];
+        rows.extend(statement.query_map(reach, read)?.collect::<rusqlite::Result<Vec<_>>>()?);
+    }
+    let mut known = Vec::with_capacity(rows.len());
+    for row in rows {
+        let grants = grants::concerning(conn, row.store_pk, row.store.id, caller.principal)?;
+        known.push(Facts { store: row.store, grants, attachment: None });
+    }
+    Ok(known)
+}
+
+/// The same for a session: only what it attaches.
+fn facts_of_session(conn: &Connection, caller: &Caller, session: SessionId) -> Result<Vec<Facts>> {
+    let Some(attached) = sessions::load(conn, caller.workspace, session)? else {
+        return Ok(Vec::new());
+    };
+    let stores: HashSet<StoreId> = attached.attachments.iter().map(|one| one.store).collect();
+    let mut known = Vec::new();
+    for store in stores {
+        known.extend(crate::read::facts(conn, store, caller.principal, Some(session))?);
+    }
+    known.retain(|facts| facts.store.workspace == caller.workspace && facts.attachment.is_some());
+    known.sort_by_key(|facts| (facts.store.created_at, facts.store.id));
+    Ok(known)
 }
 
 pub(crate) fn unpurged(conn: &Connection, limit: usize) -> Result<Vec<StoreId>> {

@@ -9,9 +9,10 @@ use crate::row::{self, VersionRow, actor, change_op, count, int, time, visibilit
 use loci_model::policy::ReadPass;
 use loci_model::query::VersionQuery;
 use loci_model::{
-    Change, MemoryId, MemoryPath, Page, StoreId, Timestamp, Version, VersionId, View,
+    Change, Memory, MemoryId, MemoryPath, Page, PrincipalId, StoreId, Timestamp, Version,
+    VersionId, View,
 };
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 pub(crate) fn get(
     conn: &Connection,
@@ -40,6 +41,37 @@ pub(crate) fn in_view(conn: &Connection, row: VersionRow, view: View) -> Result<
         version.content = Some(content(conn, row.version_pk, digest, row.is_sealed)?);
     }
     Ok(version)
+}
+
+/// How many columns the view `known_version` has; what a statement adds comes after them.
+pub(crate) const KNOWN_VERSION_COLUMNS: usize = 27;
+
+/// The memory as a row of the view `known_version` has it, without content; none for removals and
+/// redacted versions.
+pub(crate) fn as_memory(row: &Row<'_>, store: StoreId) -> rusqlite::Result<Option<Memory>> {
+    let known = row::version(row, store)?;
+    let version = known.version;
+    let (Some(path), Some(attributes), Some(digest), Some(size_bytes)) =
+        (version.path, version.attributes, version.digest, version.size_bytes)
+    else {
+        return Ok(None);
+    };
+    Ok(Some(Memory {
+        id: version.memory,
+        store,
+        partition: row::opt_id(row, 25)?,
+        owner: PrincipalId::from_bytes(row.get(24)?),
+        path,
+        attributes,
+        head: version.id,
+        revision: version.revision,
+        content: None,
+        digest,
+        size_bytes,
+        is_sealed: known.is_sealed,
+        created_at: time(row, 26)?,
+        updated_at: version.created_at,
+    }))
 }
 
 /// The version of a store, whoever may see it.
@@ -109,7 +141,12 @@ pub(crate) fn page(
 }
 
 /// The first feed number whose time is after a moment.
-fn first_after(conn: &Connection, store: StoreId, store_pk: i64, until: Timestamp) -> Result<u64> {
+pub(crate) fn first_after(
+    conn: &Connection,
+    store: StoreId,
+    store_pk: i64,
+    until: Timestamp,
+) -> Result<u64> {
     let last = crate::read::stats(conn, store)?.last_seq;
     let (mut low, mut high) = (1, last + 1);
     while low < high {

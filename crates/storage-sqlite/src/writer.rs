@@ -9,12 +9,13 @@
 use crate::apply::Core;
 use crate::backup::Gate;
 use crate::ballast::Ballast;
+use crate::ends::{Moves, starts_over};
 use crate::fault::{Fault, code_of};
 use crate::known::{Known, is_about_access};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 use loci_model::{Content, EditOp};
 use loci_storage::log::{ImportItem, LogEntry};
-use loci_storage::{Applied, Idempotency, Mutation, StorageError};
+use loci_storage::{Applied, Idempotency, Mutation, StorageError, VectorSource};
 use rusqlite::config::DbConfig;
 use rusqlite::{ErrorCode, ffi};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -268,6 +269,7 @@ impl Group {
 
     fn roll_back(&mut self) {
         self.core.forget_stores();
+        self.core.moves = Moves::default();
         // SQLite rolls back by itself on some errors.
         if !self.core.conn.is_autocommit()
             && let Err(Fault::Sql(error)) = self.core.run("rollback")
@@ -281,6 +283,8 @@ impl Group {
         if group.iter().any(|job| is_about_access(&job.mutation)) {
             self.known.turn();
         }
+        let moves = std::mem::take(&mut self.core.moves);
+        self.known.ends.report(moves, group.iter().any(|job| starts_over(&job.mutation)));
         let mut scrubs = Vec::new();
         for (job, answer) in group.into_iter().zip(answers) {
             if answer.is_ok() && is_scrub(&job.mutation) {
@@ -464,6 +468,7 @@ fn is_reclaiming(mutation: &Mutation) -> bool {
         Mutation::RemoveStore(_)
         | Mutation::Expire { .. }
         | Mutation::RemoveSession(..)
+        | Mutation::DropGeneration { .. }
         | Mutation::ForgetKeys { .. } => true,
         other => is_scrub(other),
     }
@@ -491,6 +496,14 @@ fn size_of_job(job: &Job) -> usize {
                     ROW + content.map_or(0, |content: &Content| content.bytes().len())
                 }
                 _ => ROW,
+            })
+            .sum(),
+        Mutation::PutVectors(batch) => batch
+            .vectors
+            .iter()
+            .map(|(_, source)| match source {
+                VectorSource::Made(bytes) => ROW + bytes.len(),
+                VectorSource::SameAs(_) => ROW,
             })
             .sum(),
         _ => ROW,

@@ -26,6 +26,14 @@ pub enum StorageError {
         /// At which path; the one asked for when the memory may not be seen.
         path: MemoryPath,
     },
+    /// The store refuses a new memory with content it has already.
+    #[error("content is in the store already")]
+    Repeat {
+        /// In which memory.
+        memory: MemoryId,
+        /// At which path.
+        path: MemoryPath,
+    },
     /// A memory that has expired but is not removed yet is named by the edit or in its way: expire
     /// it (`Mutation::Expire`), then try again.
     #[error("an expired memory is in the way")]

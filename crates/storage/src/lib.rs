@@ -8,6 +8,7 @@
 #![warn(missing_docs)]
 
 mod error;
+mod indexing;
 pub mod log;
 mod mutation;
 mod receipt;
@@ -18,6 +19,10 @@ pub mod contract;
 pub mod mem;
 
 pub use error::StorageError;
+pub use indexing::{
+    AsOf, ChangedTexts, EmbedPage, Embeddable, FeedEnd, Generation, GenerationId,
+    SAME_AS_REVISIONS_MAX, TextPage, VectorBatch, VectorLag, VectorSource, check_generation, fits,
+};
 pub use mutation::{Batch, Idempotency, Mutation, SessionChange, StampedEdit, reason};
 pub use receipt::{Applied, CheckReport, Receipt};
 
@@ -27,10 +32,11 @@ use loci_model::query::{
     ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
 };
 use loci_model::{
-    ApiKey, At, Change, Grant, Memory, MemoryId, Page, Principal, PrincipalId, Session, SessionId,
-    Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
+    ApiKey, At, Caller, Change, Grant, Memory, MemoryId, Page, Principal, PrincipalId, Session,
+    SessionId, Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
 };
 use std::path::Path;
+use std::sync::Arc;
 
 /// Shorthand for what storage calls return.
 pub type Result<T> = std::result::Result<T, StorageError>;
@@ -84,13 +90,85 @@ pub trait Storage: Send + Sync + 'static {
     /// memories.
     async fn changes(&self, pass: &ReadPass, after: u64, limit: usize) -> Result<Vec<Change>>;
 
-    /// Live text memories that hold any of the words, best first.
-    async fn find_words(
+    /// Facts about every store the caller may have a standing in, oldest store first: for an
+    /// administrator all of its workspace, for a session those it attaches, for others those owned
+    /// or granted.
+    async fn all_facts(&self, caller: &Caller) -> Result<Arc<Vec<Facts>>>;
+
+    /// How far each store of the pass has come; stores that are gone are left out.
+    async fn feed_ends(&self, pass: &SearchPass) -> Result<Vec<FeedEnd>>;
+
+    /// Live, unexpired text memories of one store of the pass that its audience may see, oldest
+    /// first, with content. `after` is the last page's `next`, 0 to begin. Large texts make pages
+    /// shorter. What is damaged on disk is left out; asked for by itself, it is `Corrupt`.
+    ///
+    /// Here and below, a store that is gone or not one of the pass's is `NotFound`.
+    async fn texts(
         &self,
         pass: &SearchPass,
-        words: &[String],
+        store: StoreId,
+        after: u64,
         limit: usize,
-    ) -> Result<Vec<MemoryId>>;
+    ) -> Result<TextPage>;
+
+    /// What became of the memories that the next entries of the feed after `after` are about, at
+    /// most `limit` of them, as [`Self::texts`] would give them; read in one moment.
+    async fn changed_texts(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        after: u64,
+        limit: usize,
+    ) -> Result<ChangedTexts>;
+
+    /// Text memories as they stood at a moment of the past, with the content they had then, unless
+    /// it was scrubbed since; those that had expired by then, and those whose history is hidden
+    /// from the audience, are left out. `NotFound` when `at` names no version of the store.
+    async fn texts_at(
+        &self,
+        pass: &ReadPass,
+        at: AsOf,
+        after: u64,
+        limit: usize,
+    ) -> Result<TextPage>;
+
+    /// Memories by id, in the order asked for; those that the pass does not reach, or that are
+    /// gone, expired or hidden from its audience, are left out.
+    async fn found(
+        &self,
+        pass: &SearchPass,
+        ids: &[(StoreId, MemoryId)],
+        view: View,
+    ) -> Result<Vec<Memory>>;
+
+    /// The vectors of versions of one store of the pass, in the order asked for, as they were
+    /// written; none for those whose history is hidden from the audience, and for the heads of
+    /// expired memories.
+    async fn vectors(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        generation: GenerationId,
+        versions: &[VersionId],
+    ) -> Result<Vec<Option<Vec<u8>>>>;
+
+    /// Every generation of vectors, oldest first.
+    async fn generations(&self) -> Result<Vec<Generation>>;
+
+    /// Live stores whose vectors of a generation are behind their feed, those least behind first:
+    /// what somebody just wrote goes before what was imported in bulk.
+    async fn vector_lags(&self, generation: GenerationId, limit: usize) -> Result<Vec<VectorLag>>;
+
+    /// Which of the heads that the next entries of the feed after `after`, at most `limit`, are
+    /// about need vectors.
+    async fn embeddable(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        generation: GenerationId,
+        after: u64,
+        limit: usize,
+    ) -> Result<EmbedPage>;
 
     /// Numbers about one store.
     async fn stats(&self, pass: &ReadPass) -> Result<StoreStats>;

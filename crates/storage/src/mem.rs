@@ -8,27 +8,31 @@
 mod check;
 mod commit;
 mod import;
+mod indexing;
 mod read;
 mod recall;
 mod scrub;
 mod state;
-mod words;
+mod vectors;
 mod write;
 
 use crate::log::LogEntry;
-use crate::{Applied, CheckReport, Idempotency, Mutation, Receipt, Result, Storage, StorageError};
+use crate::{
+    Applied, AsOf, ChangedTexts, CheckReport, EmbedPage, FeedEnd, Generation, GenerationId,
+    Idempotency, Mutation, Receipt, Result, Storage, StorageError, TextPage, VectorLag,
+};
 use async_trait::async_trait;
 use loci_model::policy::{AdminPass, BrowsePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
     ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
 };
 use loci_model::{
-    ApiKey, At, Change, Grant, Memory, MemoryId, Page, Principal, PrincipalId, Session, SessionId,
-    Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
+    ApiKey, At, Caller, Change, Grant, Memory, MemoryId, Page, Principal, PrincipalId, Session,
+    SessionId, Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
 };
 use state::{Remembered, State};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A storage engine that keeps everything in memory and forgets it at the end.
 #[derive(Default)]
@@ -122,13 +126,80 @@ impl Storage for MemStorage {
         self.state().changes(pass, after, limit)
     }
 
-    async fn find_words(
+    async fn all_facts(&self, caller: &Caller) -> Result<Arc<Vec<Facts>>> {
+        Ok(Arc::new(self.state().all_facts(caller)))
+    }
+
+    async fn feed_ends(&self, pass: &SearchPass) -> Result<Vec<FeedEnd>> {
+        Ok(self.state().feed_ends(pass))
+    }
+
+    async fn texts(
         &self,
         pass: &SearchPass,
-        words: &[String],
+        store: StoreId,
+        after: u64,
         limit: usize,
-    ) -> Result<Vec<MemoryId>> {
-        Ok(self.state().find_words(pass, words, limit))
+    ) -> Result<TextPage> {
+        self.state().texts(pass, store, after, limit)
+    }
+
+    async fn changed_texts(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        after: u64,
+        limit: usize,
+    ) -> Result<ChangedTexts> {
+        self.state().changed_texts(pass, store, after, limit)
+    }
+
+    async fn texts_at(
+        &self,
+        pass: &ReadPass,
+        at: AsOf,
+        after: u64,
+        limit: usize,
+    ) -> Result<TextPage> {
+        self.state().texts_at(pass, at, after, limit)
+    }
+
+    async fn found(
+        &self,
+        pass: &SearchPass,
+        ids: &[(StoreId, MemoryId)],
+        view: View,
+    ) -> Result<Vec<Memory>> {
+        Ok(self.state().found(pass, ids, view))
+    }
+
+    async fn vectors(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        generation: GenerationId,
+        versions: &[VersionId],
+    ) -> Result<Vec<Option<Vec<u8>>>> {
+        self.state().vectors(pass, store, generation, versions)
+    }
+
+    async fn generations(&self) -> Result<Vec<Generation>> {
+        Ok(self.state().generations.clone())
+    }
+
+    async fn vector_lags(&self, generation: GenerationId, limit: usize) -> Result<Vec<VectorLag>> {
+        Ok(self.state().vector_lags(generation, limit))
+    }
+
+    async fn embeddable(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        generation: GenerationId,
+        after: u64,
+        limit: usize,
+    ) -> Result<EmbedPage> {
+        self.state().embeddable(pass, store, generation, after, limit)
     }
 
     async fn stats(&self, pass: &ReadPass) -> Result<StoreStats> {

@@ -1,9 +1,10 @@
 //! Everything that can change a store, as one closed set. Each mutation is applied whole or not at
 //! all, and carries the ids and times it needs, so that applying it takes no clock and no dice.
 
+use crate::indexing::{GenerationId, VectorBatch};
 use crate::log::ImportItem;
 use loci_model::policy::{AdminPass, ManagePass, SharePass, WritePass};
-use loci_model::store::LabelsPatch;
+use loci_model::store::{LabelsPatch, Repeats};
 use loci_model::{
     ApiKey, Cause, Edit, Grant, GrantId, KeyId, MemoryId, Principal, Session, SessionId, Store,
     StorePatch, Timestamp, VersionId, WorkspaceId,
@@ -82,6 +83,8 @@ pub enum Mutation {
     CreateStore(Store),
     /// Changes name, description or labels.
     DescribeStore(ManagePass, StorePatch),
+    /// Says what becomes of a new memory whose content the store has already.
+    SetRepeats(ManagePass, Repeats),
     /// Archives; a second time changes nothing.
     ArchiveStore(ManagePass),
     /// Hides a store and everything in it at once; purging it follows.
@@ -140,6 +143,31 @@ pub enum Mutation {
     RemoveSession(WorkspaceId, SessionId),
     /// Adds exported data as it was, ids and times included.
     Import(AdminPass, Vec<ImportItem>),
+    /// Begins a generation of vectors; unless `is_fresh`, the newest one is taken when it is by the
+    /// same model with as many numbers. A generation's number is never given again.
+    OpenGeneration {
+        /// The name of the model.
+        model: String,
+        /// Numbers in a vector.
+        dims: u32,
+        /// Whether a new one is wanted in any case.
+        is_fresh: bool,
+        /// The moment.
+        now: Timestamp,
+    },
+    /// Adds vectors and moves the mark up to which they reach, never back and never beyond the
+    /// feed. A batch for a store or generation that is gone does nothing. When a version was to get
+    /// the vectors of another that has lost them in the meantime, the mark stays where it is, and
+    /// the version is embeddable once more.
+    PutVectors(VectorBatch),
+    /// Deletes the vectors of up to `limit` versions in a generation, and at last the generation;
+    /// one that is gone is done.
+    DropGeneration {
+        /// Which.
+        generation: GenerationId,
+        /// How many rows at most.
+        limit: usize,
+    },
     /// Forgets idempotency keys from before a moment.
     ForgetKeys {
         /// Older ones go.

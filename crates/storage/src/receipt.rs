@@ -1,5 +1,6 @@
 //! What a mutation did.
 
+use crate::indexing::Generation;
 use loci_model::{
     ApiKey, Grant, GrantId, MemoryId, Outcome, Principal, Session, SessionId, Store, StoreId,
     Version, WorkspaceId,
@@ -18,7 +19,7 @@ pub enum Receipt {
     Store(Store),
     /// The store is gone from sight.
     StoreRemoved(StoreId),
-    /// Part of a removed store is gone for good.
+    /// Part of a removed store, or of a generation of vectors, is gone for good.
     Purged {
         /// Whether nothing is left.
         is_done: bool,
@@ -44,6 +45,10 @@ pub enum Receipt {
     SessionRemoved(SessionId),
     /// How many items were added.
     Imported(u64),
+    /// The generation of vectors.
+    Generation(Generation),
+    /// How many versions got vectors.
+    VectorsPut(u64),
     /// Old idempotency keys are forgotten.
     KeysForgotten(u64),
 }
@@ -68,8 +73,8 @@ pub struct CheckReport {
     pub versions: u64,
     /// Feed entries looked at.
     pub changes: u64,
-    /// Index entries looked at.
-    pub indexed: u64,
+    /// Versions with vectors looked at.
+    pub vectors: u64,
     /// What does not fit, for people; no content, no paths.
     pub problems: Vec<String>,
 }

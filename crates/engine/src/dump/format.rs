@@ -5,7 +5,7 @@ use super::names::Names;
 use crate::NewPrincipal;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use loci_model::store::{OnRemove, Partitioning, Who};
+use loci_model::store::{OnRemove, Partitioning, Repeats, Who};
 use loci_model::version::Redaction;
 use loci_model::{
     Attributes, Cause, Content, Digest, Grant, Grantee, Invalid, Level, MemoryPath, Operation,
@@ -84,6 +84,38 @@ struct PolicyFields {
     erase_after_secs: Option<u32>,
     content_bytes_max: u64,
     memories_max: u64,
+    /// Absent in exports from before there was a choice.
+    #[serde(default)]
+    repeats: RepeatsName,
+}
+
+#[derive(Serialize, Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+enum RepeatsName {
+    #[default]
+    Allow,
+    Refuse,
+    Merge,
+}
+
+impl From<Repeats> for RepeatsName {
+    fn from(repeats: Repeats) -> Self {
+        match repeats {
+            Repeats::Allow => Self::Allow,
+            Repeats::Refuse => Self::Refuse,
+            Repeats::Merge => Self::Merge,
+        }
+    }
+}
+
+impl From<RepeatsName> for Repeats {
+    fn from(name: RepeatsName) -> Self {
+        match name {
+            RepeatsName::Allow => Self::Allow,
+            RepeatsName::Refuse => Self::Refuse,
+            RepeatsName::Merge => Self::Merge,
+        }
+    }
 }
 
 impl StoreLine {
@@ -105,6 +137,7 @@ impl StoreLine {
                 },
                 content_bytes_max: policy.content_bytes_max,
                 memories_max: policy.memories_max,
+                repeats: policy.repeats.into(),
             },
             created_at: store.created_at.to_string(),
             updated_at: store.updated_at.to_string(),
@@ -138,6 +171,7 @@ impl StoreLine {
                     .map_or(OnRemove::KeepHistory, |secs| OnRemove::EraseAfter { secs }),
                 content_bytes_max: self.policy.content_bytes_max,
                 memories_max: self.policy.memories_max,
+                repeats: self.policy.repeats.into(),
             },
             created_at: Timestamp::parse(&self.created_at)?,
             updated_at: Timestamp::parse(&self.updated_at)?,

@@ -12,11 +12,6 @@ select
         select count(*)
         from memory as m cross join version as v on v.memory = m.memory
         where m.store = s.store
-    ),
-    (
-        select count(*)
-        from memory as m
-        where m.store = s.store and m.path is not null and not m.is_sealed
     )
 from store as s
 where s.removed_at is null

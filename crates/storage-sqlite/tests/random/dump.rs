@@ -1,7 +1,6 @@
 //! Everything an engine shows of a store, as lines of text that can be compared: through every
 //! listing, in both directions and in small pages, as a host and as a model.
 
-use crate::plan::WORDS;
 use loci_model::policy::{self, ReadPass, SearchPass, System};
 use loci_model::query::{Direction, ListOrder, ListQuery, VersionQuery};
 use loci_model::{
@@ -63,8 +62,8 @@ pub(crate) async fn dump(
         lists(engine, pass, name, &mut add).await;
         versions(engine, pass, name, &mut add).await;
     }
-    words(engine, &system.search(vec![store], now), "host", &mut add).await;
-    words(engine, &model_search, "model", &mut add).await;
+    texts(engine, &system.search(vec![store], now), "host", &mut add).await;
+    texts(engine, &model_search, "model", &mut add).await;
     text
 }
 
@@ -137,16 +136,23 @@ async fn versions(
     }
 }
 
-async fn words(
+async fn texts(
     engine: &dyn Storage,
     pass: &SearchPass,
     name: &str,
     add: &mut dyn FnMut(&str, &dyn Debug),
 ) {
-    for word in WORDS {
-        let mut found = engine.find_words(pass, &[word.to_owned()], 1000).await.unwrap();
-        found.sort();
-        add(&format!("{name} finds {word}"), &found);
+    for store in pass.stores() {
+        let mut after = 0;
+        loop {
+            let page = engine.texts(pass, *store, after, 3).await.unwrap();
+            for memory in &page.memories {
+                add(&format!("{name} text"), memory);
+                add("content", &memory.content.as_ref().map(|content| content.bytes()));
+            }
+            let Some(next) = page.next else { break };
+            after = next;
+        }
     }
 }
 

@@ -7,7 +7,6 @@ use proptest::prelude::*;
 pub(crate) const PATHS: [&str; 9] =
     ["/a", "/b", "/a/a", "/a/b", "/b/a", "/a/a/b", "/a.b", "/a0", "/é/c"];
 pub(crate) const TEXTS: [&str; 6] = ["", "x", "x y", "y x y", "Zed", "x\u{0}y"];
-pub(crate) const WORDS: [&str; 6] = ["x", "y", "zed", "a", "b", "tag"];
 
 /// Stands for a memory, version or grant that does not exist.
 pub(crate) const UNKNOWN: usize = usize::MAX;

@@ -94,17 +94,7 @@ macro_rules! for_each_contract_case {
                 an_empty_store_lists_nothing
             }
             search {
-                any_of_the_words_finds_a_memory
-                case_does_not_matter
-                path_and_tags_are_searched_too
-                words_match_nothing_of_our_own
-                query_syntax_is_just_text
-                an_edit_changes_what_is_found
-                sealed_content_is_never_found
-                expired_and_internal_memories_are_not_found
-                only_the_stores_of_the_pass_are_searched
-                a_search_stops_at_its_limit
-                more_of_the_words_ranks_higher
+                texts_come_oldest_first_in_pages
             }
             grant {
                 grants_come_back_oldest_first

@@ -266,13 +266,31 @@ impl World {
         version.unwrap().expect("the version is there")
     }
 
+    /// What an index of the store would be made of, in several pages; nothing when it is gone.
+    pub async fn texts_for(&self, pass: &SearchPass) -> Vec<Memory> {
+        let (mut texts, mut after) = (Vec::new(), 0);
+        loop {
+            let page = match self.storage.texts(pass, self.store, after, 2).await {
+                Err(StorageError::NotFound(_)) => return texts,
+                page => page.unwrap(),
+            };
+            texts.extend(page.memories);
+            match page.next {
+                Some(next) => after = next,
+                None => return texts,
+            }
+        }
+    }
+
+    /// The memories whose text, as an index would get it, holds any of these.
     pub async fn find(&self, words: &[&str]) -> Vec<MemoryId> {
-        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let pass = self.search_pass();
-        let found = self.storage.find_words(&pass, &words, 100).await;
-        let mut found = found.unwrap();
-        found.sort();
-        found
+        let mut found = self.texts_for(&self.search_pass()).await;
+        found.retain(|memory| {
+            let content = memory.content.as_ref().expect("texts come with content");
+            let text = content.text().expect("texts are not sealed");
+            words.iter().any(|word| text.contains(word))
+        });
+        found.iter().map(|memory| memory.id).collect()
     }
 
     /// The engine's own look at itself finds nothing wrong.

@@ -3,7 +3,7 @@
 use super::fixture::*;
 use crate::{Mutation, Receipt, Result, Storage, StorageError};
 use loci_model::query::{CreatedQuery, Direction, ListQuery, StoreQuery};
-use loci_model::store::{OnRemove, Partitioning, Who};
+use loci_model::store::{OnRemove, Partitioning, Repeats, Who};
 use loci_model::{
     At, Audience, Expect, Store, StoreId, StorePatch, StorePolicy, View, WorkspaceId, policy,
 };
@@ -48,6 +48,7 @@ pub async fn a_store_comes_back_as_it_was_made(db: Db) {
         on_remove: OnRemove::EraseAfter { secs: 7 },
         content_bytes_max: 9,
         memories_max: 11,
+        repeats: Repeats::Merge,
     };
     let store = world.new_store(policy).await;
     let facts = world.storage.facts(store.id, world.owner, None).await.unwrap();

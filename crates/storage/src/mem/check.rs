@@ -2,8 +2,8 @@
 
 use super::commit::overlap;
 use super::state::{Shelf, State};
-use crate::CheckReport;
-use loci_model::{Content, Memory, Operation};
+use crate::{CheckReport, GenerationId, fits};
+use loci_model::{Content, Memory, Operation, VersionId};
 
 impl State {
     pub(super) fn check(&self) -> CheckReport {
@@ -13,9 +13,9 @@ impl State {
             report.memories += shelf.live().count() as u64;
             report.versions += shelf.versions().count() as u64;
             report.changes += shelf.feed.len() as u64;
-            report.indexed += shelf.live().filter(|memory| !memory.is_sealed).count() as u64;
+            report.vectors += shelf.vectors.len() as u64;
             let store = shelf.store.id;
-            let problems = shelf.problems();
+            let problems = shelf.problems().chain(shelf.problems_of_vectors(self));
             let named = problems.map(|problem| format!("{store}: {problem}"));
             report.problems.extend(named);
         }
@@ -51,6 +51,25 @@ impl Shelf {
         };
         let unsound = self.memories.iter().filter(move |(_, kept)| !is_sound(kept));
         unsound.map(|(id, _)| format!("{id} has a version that does not fit"))
+    }
+
+    fn problems_of_vectors(&self, state: &State) -> impl Iterator<Item = String> {
+        let dims = |id: &GenerationId| {
+            let known = state.generations.iter().find(|known| known.id == *id);
+            known.map_or(0, |known| known.dims)
+        };
+        let is_text = |id: &VersionId| {
+            let mut versions = self.versions().filter(|version| version.id == *id);
+            versions.any(|version| version.content.as_ref().is_some_and(|c| !c.is_sealed()))
+        };
+        let unfit = self.vectors.iter().filter(move |((generation, version), bytes)| {
+            !fits(bytes.len(), dims(generation)) || !is_text(version)
+        });
+        let end = self.feed.len() as u64;
+        let ahead = self.marks.iter().filter(move |(id, through)| **through > end || dims(id) == 0);
+        unfit
+            .map(|((_, version), _)| format!("{version} has vectors that do not fit"))
+            .chain(ahead.map(|(id, _)| format!("the mark of generation {} does not fit", id.0)))
     }
 
     fn problems_of_paths(&self) -> impl Iterator<Item = String> {

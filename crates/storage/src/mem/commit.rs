@@ -1,12 +1,12 @@
 //! Batches of edits. The order of refusals is part of the contract: archived, missing memory,
-//! nothing to do, failed expectation, taken path, full store.
+//! nothing to do, failed expectation, taken path, repeated content, full store.
 
 use super::state::{Kept, Shelf, State, is_expired, is_shown_to, memory_in};
 use crate::mutation::reason;
 use crate::{Batch, Receipt, Result, StampedEdit, StorageError};
 use loci_model::decide::{Decision, NextState, Refusal, decide};
 use loci_model::policy::WritePass;
-use loci_model::store::OnRemove;
+use loci_model::store::{OnRemove, Repeats};
 use loci_model::{
     Actor, At, Audience, Cause, EditOp, Memory, MemoryId, MemoryPath, Operation, Outcome,
     PrincipalId, Timestamp, Version, VersionId, View,
@@ -97,6 +97,12 @@ impl Shelf {
                     At::Id(_) => None,
                 };
                 self.check_free(partition, &next.path, None, pass.audience(), pass.now())?;
+                if let Some(known) = self.repeated(pass, partition, &next) {
+                    if self.store.policy.repeats == Repeats::Merge {
+                        return Ok(outcome(known, None));
+                    }
+                    return Err(StorageError::Repeat { memory: known.id, path: known.path });
+                }
                 let limit = self.store.policy.memories_max;
                 if self.live().count() as u64 >= limit {
                     return Err(StorageError::StoreFull { limit });
@@ -163,6 +169,23 @@ impl Shelf {
                 false => StorageError::PathTaken { memory: None, path: path.clone() },
             })
         })
+    }
+
+    /// The oldest memory the writer sees that a new one would only repeat, where the store minds.
+    fn repeated(
+        &self,
+        pass: &WritePass,
+        partition: Option<PrincipalId>,
+        next: &NextState,
+    ) -> Option<Memory> {
+        if self.store.policy.repeats == Repeats::Allow {
+            return None;
+        }
+        let content = next.content.as_ref().filter(|content| !content.is_sealed())?;
+        let digest = content.digest();
+        self.texts(pass.audience(), pass.now())
+            .filter(|memory| memory.partition == partition && memory.digest == digest)
+            .min_by_key(|memory| memory.created_at)
     }
 
     /// Appends a `created` or `modified` version and gives back the memory without content.

@@ -223,7 +223,7 @@ impl Shelf {
         self.store.owner == reader || level >= Some(Level::Read)
     }
 
-    fn shows_history(&self, pass: &ReadPass, memory: MemoryId) -> bool {
+    pub(super) fn shows_history(&self, pass: &ReadPass, memory: MemoryId) -> bool {
         is_shown_to(pass.audience(), self.memories[&memory].visibility())
     }
 

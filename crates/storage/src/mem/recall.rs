@@ -54,6 +54,10 @@ impl State {
                 let found = self.sessions.get(&known.id).cloned();
                 Receipt::Session(Box::new(found.ok_or(StorageError::NotFound("session"))?))
             }
+            Receipt::Generation(known) => {
+                let found = self.generations.iter().find(|one| one.id == known.id).cloned();
+                Receipt::Generation(found.ok_or(StorageError::NotFound("generation"))?)
+            }
             Receipt::Workspace(_)
             | Receipt::StoreRemoved(_)
             | Receipt::Purged { .. }
@@ -61,6 +65,7 @@ impl State {
             | Receipt::Revoked(_)
             | Receipt::SessionRemoved(_)
             | Receipt::Imported(_)
+            | Receipt::VectorsPut(_)
             | Receipt::KeysForgotten(_) => receipt.clone(),
         })
     }

@@ -56,7 +56,10 @@ impl State {
             .ok_or(StorageError::NotFound("memory store"))?;
         let doomed: Vec<MemoryId> = shelf.memories.keys().take(limit).copied().collect();
         for memory in doomed {
-            shelf.memories.remove(&memory);
+            let purged = shelf.memories.remove(&memory);
+            for version in purged.iter().flat_map(|kept| &kept.versions) {
+                shelf.drop_vectors(version.id);
+            }
         }
         let is_done = shelf.memories.is_empty();
         if is_done {
@@ -77,6 +80,7 @@ impl Shelf {
         }
         empty(version, Redaction { at, by: pass.actor() });
         let scrubbed = super::state::version_in(View::Basic, version);
+        self.drop_vectors(scrubbed.id);
         self.push_change(&scrubbed, ChangeOp::Redacted, pass.actor(), at, why);
         true
     }

@@ -1,12 +1,12 @@
 //! The oracle's tables. A memory is nothing but its list of versions: whether it is live, where it
 //! is and what it holds is read off the last one, so no copy can disagree with the history.
 
-use crate::{Receipt, Result, StorageError};
+use crate::{Generation, GenerationId, Receipt, Result, StorageError};
 use loci_model::query::StoreStats;
 use loci_model::{
     Actor, ApiKey, At, Audience, Change, ChangeOp, Content, Grant, Memory, MemoryId, Operation,
-    Principal, PrincipalId, Session, SessionId, Store, StoreId, Timestamp, Version, View,
-    Visibility, WorkspaceId,
+    Principal, PrincipalId, Session, SessionId, Store, StoreId, Timestamp, Version, VersionId,
+    View, Visibility, WorkspaceId,
 };
 use std::collections::BTreeMap;
 
@@ -19,6 +19,10 @@ pub(super) struct State {
     pub(super) shelves: BTreeMap<StoreId, Shelf>,
     pub(super) sessions: BTreeMap<SessionId, Session>,
     pub(super) idempotency: BTreeMap<(u128, String), Remembered>,
+    /// Oldest first.
+    pub(super) generations: Vec<Generation>,
+    /// The newest number ever given to a generation.
+    pub(super) last_generation: u32,
 }
 
 /// The receipt of a write that had an idempotency key.
@@ -38,6 +42,9 @@ pub(super) struct Shelf {
     pub(super) memories: BTreeMap<MemoryId, Kept>,
     /// Entry `n` has feed number `n + 1`. The path is filled in from the version when read.
     pub(super) feed: Vec<Change>,
+    pub(super) vectors: BTreeMap<(GenerationId, VersionId), Vec<u8>>,
+    /// Up to which feed number each generation's vectors reach.
+    pub(super) marks: BTreeMap<GenerationId, u64>,
 }
 
 /// A memory, live or removed: its versions, oldest first, each with its content.
@@ -80,6 +87,8 @@ impl Shelf {
             grants: Vec::new(),
             memories: BTreeMap::new(),
             feed: Vec::new(),
+            vectors: BTreeMap::new(),
+            marks: BTreeMap::new(),
         }
     }
 

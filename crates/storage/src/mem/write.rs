@@ -4,7 +4,7 @@
 use super::state::{Shelf, State};
 use crate::{Mutation, Receipt, Result, SessionChange, StorageError};
 use loci_model::policy::{AdminPass, ManagePass, SharePass};
-use loci_model::store::{patch_labels, validate_labels};
+use loci_model::store::{Repeats, patch_labels, validate_labels};
 use loci_model::{
     ApiKey, Grant, GrantId, Grantee, KeyId, Principal, PrincipalId, Session, SessionId, Store,
     StorePatch, Timestamp, WorkspaceId, limit,
@@ -19,6 +19,7 @@ impl State {
             Mutation::RevokeKey(pass, id) => self.revoke_key(&pass, id),
             Mutation::CreateStore(store) => self.create_store(store),
             Mutation::DescribeStore(pass, patch) => self.describe_store(&pass, &patch),
+            Mutation::SetRepeats(pass, repeats) => self.set_repeats(&pass, repeats),
             Mutation::ArchiveStore(pass) => self.archive_store(&pass),
             Mutation::RemoveStore(pass) => {
                 self.shelf_mut(pass.store())?.is_removed = true;
@@ -37,6 +38,13 @@ impl State {
             }
             Mutation::RemoveSession(workspace, id) => self.remove_session(workspace, id),
             Mutation::Import(pass, items) => self.import(&pass, items),
+            Mutation::OpenGeneration { model, dims, is_fresh, now } => {
+                self.open_generation(model, dims, is_fresh, now)
+            }
+            Mutation::PutVectors(batch) => self.put_vectors(batch),
+            Mutation::DropGeneration { generation, limit } => {
+                Ok(self.drop_generation(generation, limit))
+            }
             Mutation::ForgetKeys { before } => {
                 let known = self.idempotency.len();
                 self.idempotency.retain(|_, seen| seen.at >= before);
@@ -103,6 +111,18 @@ impl State {
         let next = patch.apply_to(store)?;
         if next != *store {
             *store = next;
+            store.updated_at = pass.now();
+        }
+        Ok(Receipt::Store(store.clone()))
+    }
+
+    fn set_repeats(&mut self, pass: &ManagePass, repeats: Repeats) -> Result<Receipt> {
+        let store = &mut self.shelf_mut(pass.store())?.store;
+        if store.archived_at.is_some() {
+            return Err(StorageError::Archived);
+        }
+        if store.policy.repeats != repeats {
+            store.policy.repeats = repeats;
             store.updated_at = pass.now();
         }
         Ok(Receipt::Store(store.clone()))

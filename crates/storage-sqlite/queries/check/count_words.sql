@@ -1,1 +1,0 @@
-select count(*) from memory_fts where memory_fts match ?1

@@ -1,0 +1,1 @@
+delete from vector_mark where generation = ?1

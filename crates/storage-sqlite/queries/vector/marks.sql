@@ -1,0 +1,1 @@
+select generation, through from vector_mark where store = ?1 order by generation
