@@ -18,8 +18,9 @@ use loci_storage::{Mutation, Receipt};
 use names::Names;
 use tokio::sync::mpsc;
 
-/// The number of the line format.
-const FORMAT: u32 = 1;
+/// The number of the line format. Format 2 added what becomes of repeated content; a file without it
+/// is read as before.
+const FORMAT: u32 = 2;
 /// History entries read at a time: with the largest contents still a modest amount of memory.
 const LOG_PAGE: usize = 100;
 
@@ -112,9 +113,9 @@ impl Engine {
             let line: Line = serde_json::from_str(line)
                 .map_err(|error| Invalid::new("line", format!("is not an export line: {error}")))?;
             match line {
-                Line::Header { format: FORMAT } => {}
+                Line::Header { format: 1..=FORMAT } => {}
                 Line::Header { format } => {
-                    let why = format!("export format {format}, this version reads {FORMAT}");
+                    let why = format!("export format {format}, this version reads up to {FORMAT}");
                     return Err(Invalid::new("line", why).into());
                 }
                 Line::Principal(line) => {
