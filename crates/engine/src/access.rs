@@ -53,7 +53,9 @@ impl Engine {
     /// Applies a mutation under the context's idempotency key.
     pub(crate) async fn write(&self, context: &Context, mutation: Mutation) -> Result<Receipt> {
         let idempotency = context.idempotency_at(self.seams.now());
-        Ok(self.storage.write(mutation, idempotency).await?.receipt)
+        let receipt = self.storage.write(mutation, idempotency).await?.receipt;
+        self.search.written.notify_one();
+        Ok(receipt)
     }
 
     /// Applies a mutation that no caller asked for.

@@ -29,6 +29,14 @@ pub enum Error {
         /// At which path; the one asked for when the memory may not be seen.
         path: MemoryPath,
     },
+    /// The store refuses a new memory with content it has already.
+    #[error("content is in the memory store already")]
+    Repeat {
+        /// In which memory.
+        memory: MemoryId,
+        /// At which path.
+        path: MemoryPath,
+    },
     /// The precondition does not hold.
     #[error("precondition failed: the memory has changed")]
     ExpectFailed,
@@ -91,6 +99,7 @@ impl From<StorageError> for Error {
             StorageError::NotFound(what) => Self::NotFound(what),
             StorageError::Refused { refusal, .. } => refusal.into(),
             StorageError::PathTaken { memory, path } => Self::PathTaken { memory, path },
+            StorageError::Repeat { memory, path } => Self::Repeat { memory, path },
             StorageError::Expired { .. } => Self::NotFound("memory"),
             StorageError::Archived => Self::Archived,
             StorageError::StoreFull { limit } => {

@@ -1,4 +1,4 @@
-//! The use cases of Loci: the only crate that combines storage and policy.
+//! The use cases of Loci: the only crate that combines storage, search and policy.
 //!
 //! Every door calls these functions and nothing below them. Each takes a [`Context`] (who asks, in
 //! which request), asks policy for a pass, and hands the pass to storage. There is one write path:
@@ -19,6 +19,7 @@ mod keys;
 mod principals;
 mod read;
 pub mod seam;
+pub mod search;
 mod secret;
 mod sessions;
 mod share;
@@ -39,22 +40,32 @@ pub use sweep::SweepReport;
 
 use loci_storage::Storage;
 use seam::Seams;
+use search::{SearchOptions, SearchState};
 use std::sync::Arc;
 
 /// Shorthand for what engine calls return.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The engine. Cheap to clone; holds no state of its own.
+/// The engine. Cheap to clone; holds no state of its own but indexes, which follow the feeds.
 #[derive(Clone)]
 pub struct Engine {
     storage: Arc<dyn Storage>,
     seams: Seams,
+    search: Arc<SearchState>,
 }
 
 impl Engine {
     /// An engine over a storage, with the clock and randomness it shall use.
     pub fn new(storage: Arc<dyn Storage>, seams: Seams) -> Self {
-        Self { storage, seams }
+        let search = Arc::new(SearchState::new(SearchOptions::default()));
+        Self { storage, seams, search }
+    }
+
+    /// The same engine, searching as told. Not for an engine that was cloned before: indexes and
+    /// signals are not shared with its clones.
+    #[must_use]
+    pub fn with_search(self, options: SearchOptions) -> Self {
+        Self { search: Arc::new(SearchState::new(options)), ..self }
     }
 
     /// Where time and randomness come from.

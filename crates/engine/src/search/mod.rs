@@ -5,9 +5,24 @@
 //! by word by the very next search. Vectors are made in the background and are found as soon as
 //! they are written; the answer says how far they reach.
 
-pub use loci_search::text::Snippet;
+mod cache;
+mod duplicates;
+mod follow;
+mod past;
+mod reach;
+mod run;
+mod stage;
+mod state;
+
+pub use duplicates::{DuplicateGroup, DuplicatesReport, DuplicatesRequest};
+pub use follow::EmbeddingStatus;
+pub use loci_search::embed;
+pub use loci_search::text::snippet::Snippet;
 pub use loci_search::{Explanation, Fusion, Mode, Recency, SearchFilter, Signals, Span, Wanted};
 pub use loci_storage::AsOf;
+pub use state::SearchOptions;
+
+pub(crate) use state::SearchState;
 
 use loci_model::{Memory, StoreId, View};
 use std::time::Duration;

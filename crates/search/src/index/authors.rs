@@ -54,7 +54,8 @@ impl Authors {
         // A name has one or two words.
         let pairs = words.windows(2).map(|pair| pair.join(" "));
         let candidates = words.iter().cloned().chain(pairs);
-        candidates.filter_map(|name| self.ids.get(name.as_str()).map(|id| &*self.names[*id as usize]))
+        candidates
+            .filter_map(|name| self.ids.get(name.as_str()).map(|id| &*self.names[*id as usize]))
     }
 
     /// Whether a label on so many memories is an author.

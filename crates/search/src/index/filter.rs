@@ -106,7 +106,10 @@ mod tests {
         let at = Timestamp::from_micros;
         check(none(), true);
         check(SearchFilter { prefix: Some(PathPrefix::parse("/notes/").unwrap()), ..none() }, true);
-        check(SearchFilter { prefix: Some(PathPrefix::parse("/other/").unwrap()), ..none() }, false);
+        check(
+            SearchFilter { prefix: Some(PathPrefix::parse("/other/").unwrap()), ..none() },
+            false,
+        );
         check(SearchFilter { kinds: vec!["x".into(), "fact".into()], ..none() }, true);
         check(SearchFilter { kinds: vec!["x".into()], ..none() }, false);
         check(SearchFilter { tags: vec!["red".into(), "blue".into()], ..none() }, true);

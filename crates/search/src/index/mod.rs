@@ -300,7 +300,8 @@ impl StoreIndex {
             new_doc[number as usize] = new;
             let first_unit = u32::try_from(self.units.len()).expect("no more than before");
             for unit in doc.units() {
-                new_unit[unit as usize] = u32::try_from(self.units.len()).expect("no more than before");
+                new_unit[unit as usize] =
+                    u32::try_from(self.units.len()).expect("no more than before");
                 self.units.push(Unit { doc: new, ..old.units[unit as usize] });
             }
             doc.first_unit = first_unit;

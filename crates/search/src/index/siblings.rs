@@ -224,7 +224,8 @@ mod tests {
     #[test]
     fn a_late_arrival_finds_its_place_and_partitions_stay_apart() {
         let paths: Vec<String> = (0..40).map(|n| format!("/s/{}.md", n * 2)).collect();
-        let paths: Vec<String> = paths.into_iter().chain(["/s/5.md".into(), "/s/6.md".into()]).collect();
+        let paths: Vec<String> =
+            paths.into_iter().chain(["/s/5.md".into(), "/s/6.md".into()]).collect();
         let path = |doc: u32| paths[doc as usize].as_str();
         let mut siblings = Siblings::default();
         for doc in 0..40 {

@@ -99,8 +99,11 @@ impl DocVectors {
     }
 
     fn drop_gone(&mut self) {
-        let kept: Vec<u32> =
-            (0u32..).zip(&self.doc_of).filter(|(_, doc)| **doc != NONE).map(|(row, _)| row).collect();
+        let kept: Vec<u32> = (0u32..)
+            .zip(&self.doc_of)
+            .filter(|(_, doc)| **doc != NONE)
+            .map(|(row, _)| row)
+            .collect();
         if let Some(matrix) = &mut self.matrix {
             matrix.keep(&kept);
         }
@@ -160,6 +163,8 @@ impl DocVectors {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.matrix.as_ref().map_or(0, VectorMatrix::bytes) + self.first.len() * 5 + self.doc_of.len() * 4
+        self.matrix.as_ref().map_or(0, VectorMatrix::bytes)
+            + self.first.len() * 5
+            + self.doc_of.len() * 4
     }
 }

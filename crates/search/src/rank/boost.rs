@@ -31,7 +31,9 @@ impl Boosts {
             [only] => index.authors().id(only),
             _ => NOBODY,
         };
-        let none = |index: &&StoreIndex| vec![[f32::NAN; DIRECTORY_BEST]; index.siblings().directory_count()];
+        let none = |index: &&StoreIndex| {
+            vec![[f32::NAN; DIRECTORY_BEST]; index.siblings().directory_count()]
+        };
         Self {
             authors: indexes.iter().map(number).collect(),
             signals: question.wanted.signals,

@@ -13,9 +13,8 @@ pub(super) fn spread(
     let best = candidates.first().map_or(1.0, |first| first.score).max(f32::MIN_POSITIVE);
     let mut likeness = vec![0.0f32; candidates.len()];
     for place in 0..limit.min(candidates.len()) {
-        let worth = |at: usize| {
-            (1.0 - diversity) * candidates[at].score / best - diversity * likeness[at]
-        };
+        let worth =
+            |at: usize| (1.0 - diversity) * candidates[at].score / best - diversity * likeness[at];
         let mut next = place;
         for at in place + 1..candidates.len() {
             if worth(at) > worth(next) {

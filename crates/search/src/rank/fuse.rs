@@ -63,7 +63,8 @@ impl Fused {
         let least = if has_similar { least } else { 0.0 };
         let count = similarities().count().max(1);
         let middle = if has_similar {
-            (similarities().map(|one| f64::from(one - least)).sum::<f64>() / count as f64) as f32 / span
+            (similarities().map(|one| f64::from(one - least)).sum::<f64>() / count as f64) as f32
+                / span
         } else {
             0.0
         };
@@ -77,8 +78,7 @@ impl Fused {
             (Mode::Hybrid, Fusion::Rrf { .. }) => 0.5,
         };
         let is_convex = !matches!(wanted.fusion, Fusion::Rrf { .. });
-        let mut fused =
-            Self { scored, is_convex, weight, best_lexical, least, span, middle };
+        let mut fused = Self { scored, is_convex, weight, best_lexical, least, span, middle };
         match wanted.fusion {
             Fusion::Convex { .. } => fused.by_mean(),
             Fusion::Rrf { k } => fused.by_rank(k),
@@ -131,11 +131,7 @@ impl Fused {
     }
 
     fn semantic_normalised(&self, one: &Scored) -> f32 {
-        if one.smoothed.is_nan() {
-            self.middle
-        } else {
-            (one.smoothed - self.least) / self.span
-        }
+        if one.smoothed.is_nan() { self.middle } else { (one.smoothed - self.least) / self.span }
     }
 
     /// What a change of a document's own similarity does to its normalised one.

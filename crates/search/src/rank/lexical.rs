@@ -5,9 +5,7 @@
 //! Statistics come from the indexes that are searched and from nothing else, so a score says
 //! nothing about memories that its reader may not find.
 
-use crate::index::{
-    NONE, StoreIndex, WINDOW_NEXT, WINDOW_OWN, WINDOW_PREVIOUS, WINDOW_TWO_AWAY,
-};
+use crate::index::{NONE, StoreIndex, WINDOW_NEXT, WINDOW_OWN, WINDOW_PREVIOUS, WINDOW_TWO_AWAY};
 use crate::text::TextQuery;
 
 /// How soon more of the same word stops to matter.
@@ -38,6 +36,11 @@ pub(crate) struct QueryWord {
 }
 
 impl LexicalLeg {
+    /// What comes out when nobody asks.
+    pub fn nothing(indexes: usize) -> Self {
+        Self { found: vec![Vec::new(); indexes], words: Vec::new() }
+    }
+
     /// Which of the words a document holds itself.
     pub(crate) fn words_in(&self, index: &StoreIndex, doc: u32) -> Vec<String> {
         let units = index.doc(doc).units();
@@ -57,7 +60,7 @@ pub fn lexical_leg(indexes: &[&StoreIndex], query: &TextQuery) -> LexicalLeg {
         (pieces + more_pieces, windows + more_windows)
     });
     if pieces == 0 || words.is_empty() {
-        return LexicalLeg { found: vec![Vec::new(); indexes.len()], words };
+        return LexicalLeg { words, ..LexicalLeg::nothing(indexes.len()) };
     }
     let window_mean = (windows as f64 / pieces as f64).max(1.0) as f32;
     let mut tallies: Vec<Tally<'_>> = indexes.iter().map(|index| Tally::new(index)).collect();
@@ -136,9 +139,8 @@ impl<'i> Tally<'i> {
     /// How often a word is in each piece, in tenths, neighbours included.
     fn count(&mut self, word: &QueryWord) -> Vec<(u32, u32)> {
         let index = self.index;
-        let is_anywhere = |term: &String| {
-            index.words().get(term).is_some() || index.names().get(term).is_some()
-        };
+        let is_anywhere =
+            |term: &String| index.words().get(term).is_some() || index.names().get(term).is_some();
         if !word.terms.iter().any(is_anywhere) {
             return Vec::new();
         }
@@ -163,7 +165,8 @@ impl<'i> Tally<'i> {
                     spread(index, number, |neighbour, weight| add(neighbour, count * weight));
                 }
             }
-            for (number, count) in index.names().get(term).into_iter().flat_map(|list| list.iter()) {
+            for (number, count) in index.names().get(term).into_iter().flat_map(|list| list.iter())
+            {
                 if index.is_live(number) {
                     index.doc(number).units().for_each(|unit| add(unit, count * NAME_TENTHS));
                 }

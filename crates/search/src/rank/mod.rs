@@ -106,9 +106,9 @@ pub fn rank(parts: &[Part<'_>], lexical: &LexicalLeg, question: &Question<'_>) -
     };
     let dense = match wanted.mode {
         Mode::Lexical => None,
-        Mode::Hybrid | Mode::Semantic => Some(dense_leg(parts, |part| {
-            best_of(&lexical.found[part], |doc| passes(part, doc))
-        })),
+        Mode::Hybrid | Mode::Semantic => {
+            Some(dense_leg(parts, |part| best_of(&lexical.found[part], |doc| passes(part, doc))))
+        }
     };
     let mut fused = Fused::new(&indexes, lexical, dense.as_ref(), wanted, passes);
     let mut boosts = boost::Boosts::new(&indexes, question);
@@ -149,9 +149,8 @@ fn best_of(found: &[(u32, f32)], passes: impl Fn(u32) -> bool) -> Vec<u32> {
 /// on the order in which an index was filled.
 fn best_first(indexes: &[&StoreIndex], scored: &mut Vec<Scored>, depth: usize) {
     let id = |scored: &Scored| indexes[scored.part as usize].doc(scored.doc).id;
-    let order = |a: &Scored, b: &Scored| {
-        b.score.total_cmp(&a.score).then_with(|| id(a).cmp(&id(b)))
-    };
+    let order =
+        |a: &Scored, b: &Scored| b.score.total_cmp(&a.score).then_with(|| id(a).cmp(&id(b)));
     if scored.len() > depth {
         scored.select_nth_unstable_by(depth, order);
         scored.truncate(depth);
@@ -177,9 +176,8 @@ impl Ranking {
                 candidate.score += fused * candidate.why.author_boost;
             }
         }
-        self.candidates[..count].sort_by(|a, b| {
-            b.score.total_cmp(&a.score).then_with(|| a.memory.cmp(&b.memory))
-        });
+        self.candidates[..count]
+            .sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.memory.cmp(&b.memory)));
     }
 
     /// Spreads the first `limit` results over what differs; with no diversity wanted they are

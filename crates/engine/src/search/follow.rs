@@ -1,0 +1,241 @@
+//! Vectors follow the feed: for whatever was written, they are made in the background and written
+//! together with the mark up to which they reach, so that work that is cut off is taken up where it
+//! was and nothing is made twice. Nobody's write waits for it.
+
+use crate::{Context, Engine, Error, Result};
+use loci_model::policy::System;
+use loci_model::{StoreId, VersionId};
+use loci_search::embed::{Embedder, Purpose, passages};
+use loci_search::text::author::header;
+use loci_search::vector;
+use loci_storage::{
+    Embeddable, Generation, Mutation, Receipt, VectorBatch, VectorLag, VectorSource,
+};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Stores looked at in one round.
+const STORES_A_ROUND: usize = 64;
+/// Feed entries of one store looked at in one round: small, so that a store that is far behind does
+/// not keep the others waiting.
+const CHANGES_A_ROUND: usize = 64;
+/// Passages embedded together.
+const PASSAGES_AT_ONCE: usize = 32;
+/// Rows of an old generation deleted in one go.
+const DROP_STEP: usize = 1000;
+/// How long to wait when nobody says that something was written.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How long to leave an embedder alone that fails.
+const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(5);
+
+/// Where vectors stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmbeddingStatus {
+    /// The model that makes vectors; `None` when search is by word only.
+    pub model: Option<String>,
+    /// Numbers in a vector.
+    pub dims: u32,
+    /// The generation that is being made or kept up.
+    pub generation: u32,
+    /// Stores that are behind their feed.
+    pub stores_behind: u64,
+    /// Feed entries not looked at yet.
+    pub changes_behind: u64,
+    /// All generations there are, with their models.
+    pub generations: Vec<(u32, String)>,
+    /// Indexes in memory.
+    pub indexes: u64,
+    /// About how many bytes they take.
+    pub index_bytes: u64,
+}
+
+impl Engine {
+    /// Follows the feeds of all stores until the task is dropped.
+    pub async fn follow(&self) {
+        if self.search.embedder().is_none() {
+            return;
+        }
+        loop {
+            let pause = match self.follow_once().await {
+                Ok(true) => continue,
+                Ok(false) => PAUSE,
+                Err(error) => {
+                    tracing::warn!(%error, "vectors could not be made; it is tried again");
+                    PAUSE_AFTER_FAILURE
+                }
+            };
+            let _ = tokio::time::timeout(pause, self.search.written.notified()).await;
+        }
+    }
+
+    /// Makes vectors for some of what was written; tells whether there was something to do.
+    pub async fn follow_once(&self) -> Result<bool> {
+        let Some(embedder) = self.search.embedder().cloned() else { return Ok(false) };
+        let generation = self.generation(embedder.as_ref(), false).await?;
+        let lags = self.storage.vector_lags(generation.id, STORES_A_ROUND).await?;
+        if lags.is_empty() {
+            return self.drop_old(&generation).await;
+        }
+        for lag in lags {
+            self.follow_store(&embedder, &generation, lag).await?;
+        }
+        Ok(true)
+    }
+
+    /// The generation of an embedder.
+    async fn generation(&self, embedder: &dyn Embedder, is_fresh: bool) -> Result<Generation> {
+        let usable = self.search.usable();
+        if let Some(newest) = usable.last()
+            && !is_fresh
+            && newest.model == embedder.model()
+        {
+            return Ok(newest.clone());
+        }
+        let dims = u32::try_from(embedder.dims())
+            .map_err(|_| Error::Internal("a vector of too many numbers".into()))?;
+        let model = embedder.model().to_owned();
+        let now = self.seams.now();
+        let opened = Mutation::OpenGeneration { model, dims, is_fresh, now };
+        let receipt = self.write_unasked(opened).await?;
+        self.search.look(self.storage.as_ref()).await?;
+        crate::access::expect_receipt!(receipt, Receipt::Generation(generation) => generation)
+    }
+
+    async fn follow_store(
+        &self,
+        embedder: &Arc<dyn Embedder>,
+        generation: &Generation,
+        lag: VectorLag,
+    ) -> Result<()> {
+        let system = System::because("vectors follow the feed");
+        let pass = system.search(vec![lag.store], self.seams.now());
+        let page = self
+            .storage
+            .embeddable(&pass, lag.store, generation.id, lag.through, CHANGES_A_ROUND)
+            .await?;
+        if page.through <= lag.through {
+            // The store was removed a moment ago.
+            return Ok(());
+        }
+        let (known, new): (Vec<_>, Vec<_>) =
+            page.texts.into_iter().partition(|text| text.same_as.is_some());
+        let same = |text: &Embeddable| {
+            text.same_as.map(|other| (text.version, VectorSource::SameAs(other)))
+        };
+        let mut vectors: Vec<_> = known.iter().filter_map(same).collect();
+        let mut rest = new.as_slice();
+        while !rest.is_empty() {
+            let (some, later) = rest.split_at(rest.len().min(PASSAGES_AT_ONCE));
+            vectors.extend(embed(embedder, some.to_vec()).await?);
+            rest = later;
+            if !rest.is_empty() {
+                let made = std::mem::take(&mut vectors);
+                self.put_vectors(generation, lag.store, lag.through, made).await?;
+            }
+        }
+        self.put_vectors(generation, lag.store, page.through, vectors).await
+    }
+
+    async fn put_vectors(
+        &self,
+        generation: &Generation,
+        store: StoreId,
+        through: u64,
+        vectors: Vec<(VersionId, VectorSource)>,
+    ) -> Result<()> {
+        let batch = VectorBatch { generation: generation.id, store, through, vectors };
+        self.write_unasked(Mutation::PutVectors(batch)).await?;
+        self.search.embedded.send_modify(|times| *times += 1);
+        Ok(())
+    }
+
+    /// Once the newest generation has caught up, older ones are of no use.
+    async fn drop_old(&self, newest: &Generation) -> Result<bool> {
+        let generations = self.storage.generations().await?;
+        let Some(old) = generations.iter().find(|generation| generation.id < newest.id) else {
+            return Ok(false);
+        };
+        let dropped = Mutation::DropGeneration { generation: old.id, limit: DROP_STEP };
+        self.write_unasked(dropped).await?;
+        self.search.look(self.storage.as_ref()).await?;
+        Ok(true)
+    }
+
+    /// Begins to make all vectors anew. Searches use the old ones until the new have caught up.
+    pub async fn reembed(&self, context: &Context) -> Result<()> {
+        self.admin_pass(context)?;
+        let embedder = self.search.embedder().cloned().ok_or(Error::Unavailable(
+            "this server runs without an embedder; there is nothing to embed with",
+        ))?;
+        self.generation(embedder.as_ref(), true).await?;
+        self.search.written.notify_one();
+        Ok(())
+    }
+
+    /// Where vectors stand.
+    pub async fn embedding_status(&self, context: &Context) -> Result<EmbeddingStatus> {
+        self.admin_pass(context)?;
+        let generations = self.storage.generations().await?;
+        let (indexes, index_bytes) = self.search.indexes.size();
+        let mut status = EmbeddingStatus {
+            model: None,
+            dims: 0,
+            generation: 0,
+            stores_behind: 0,
+            changes_behind: 0,
+            generations: generations.iter().map(|one| (one.id.0, one.model.clone())).collect(),
+            indexes: indexes as u64,
+            index_bytes: index_bytes as u64,
+        };
+        if let Some(embedder) = self.search.embedder() {
+            let generation = self.generation(embedder.as_ref(), false).await?;
+            let lags = self.storage.vector_lags(generation.id, usize::MAX).await?;
+            status.stores_behind = lags.len() as u64;
+            status.changes_behind = lags.iter().map(|lag| lag.end - lag.through).sum();
+            status.generation = generation.id.0;
+            status.dims = generation.dims;
+            status.model = Some(generation.model);
+        }
+        Ok(status)
+    }
+}
+
+/// Embeds texts on a thread that may be blocked.
+async fn embed(
+    embedder: &Arc<dyn Embedder>,
+    texts: Vec<Embeddable>,
+) -> Result<Vec<(VersionId, VectorSource)>> {
+    let embedder = Arc::clone(embedder);
+    let embedding = tokio::task::spawn_blocking(move || {
+        let cut: Vec<Vec<&str>> =
+            texts.iter().map(|text| cut(embedder.as_ref(), &text.text)).collect();
+        let flat: Vec<&str> = cut.iter().flatten().copied().collect();
+        let mut made = Vec::with_capacity(flat.len());
+        for some in flat.chunks(PASSAGES_AT_ONCE) {
+            made.extend(embedder.embed(some, Purpose::Passage)?);
+        }
+        let mut made = made.into_iter();
+        let mut vectors = Vec::with_capacity(texts.len());
+        for (text, passages) in texts.iter().zip(&cut) {
+            let own: Vec<Vec<f32>> = made.by_ref().take(passages.len()).collect();
+            // A blank text has no meaning to be found by.
+            if !own.is_empty() {
+                vectors.push((text.version, VectorSource::Made(vector::encode(&own))));
+            }
+        }
+        Ok(vectors)
+    });
+    let made = embedding.await.map_err(|error| Error::Internal(error.to_string()))?;
+    made.map_err(|error: loci_search::embed::EmbedError| {
+        tracing::warn!(%error, "embedding failed");
+        Error::Unavailable("the embedder does not answer")
+    })
+}
+
+/// The passages of a text, without the label that names its author: the label is in the words
+/// already, and in a vector it would drown what was said.
+fn cut<'t>(embedder: &dyn Embedder, text: &'t str) -> Vec<&'t str> {
+    let body = header(text).map_or(text, |header| &text[header.body_start..]);
+    let body = if body.trim().is_empty() { text } else { body };
+    passages(body, &|part| embedder.tokens(part)).into_iter().map(|range| &body[range]).collect()
+}

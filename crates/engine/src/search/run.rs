@@ -1,0 +1,281 @@
+//! One search, from the pass to the answer. Both legs run at the same time; what they agree on is
+//! compared exactly, read once more under the same pass, and only then shown.
+
+use super::reach::Reached;
+use super::stage::{Place, Stage};
+use super::{Hit, Reach, SearchAnswer, SearchRequest};
+use crate::{Context, Engine, Error, Result};
+use loci_model::policy::SearchPass;
+use loci_model::{Invalid, Memory, MemoryId, StoreId, View, limit};
+use loci_search::Mode;
+use loci_search::embed::{EmbedError, Purpose};
+use loci_search::rank::{
+    Candidate, LexicalLeg, Part, Question, Ranking, lexical_leg, named_authors, rank, text_to_embed,
+};
+use loci_search::text::phrase::contains_phrase;
+use loci_search::text::snippet::snippet;
+use loci_search::text::{Analyzer, TextQuery};
+use loci_search::vector::{self, QueryVector};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Candidates that are compared exactly.
+const EXACT: usize = 64;
+/// Candidates kept beyond the results wanted, in case some are gone when they are read.
+const SPARE: usize = 50;
+/// Candidates looked through for a phrase.
+const PHRASE_CANDIDATES: usize = 2000;
+
+/// The query as one model embeds it.
+struct Embedded {
+    exact: Vec<f32>,
+    quantised: QueryVector,
+}
+
+/// The query by model.
+type Vectors = HashMap<String, Embedded>;
+
+/// What a search looks for, made ready.
+pub(crate) struct Prepared {
+    pub(crate) request: SearchRequest,
+    pub(crate) query: TextQuery,
+    authors: Vec<String>,
+}
+
+impl SearchRequest {
+    fn validate(&self) -> Result<()> {
+        self.wanted.validate()?;
+        if self.wanted.text.trim().is_empty() {
+            return Err(Invalid::new("query", "must not be empty").into());
+        }
+        if self.snippet_chars > limit::SNIPPET_CHARS_MAX {
+            let why = format!("takes up to {}", limit::SNIPPET_CHARS_MAX);
+            return Err(Invalid::new("snippet_chars", why).into());
+        }
+        if self.wait.is_some_and(|wait| wait.at_most.as_secs() > limit::SEARCH_WAIT_SECS_MAX) {
+            let why = format!("takes up to {}", limit::SEARCH_WAIT_SECS_MAX);
+            return Err(Invalid::new("wait_seconds", why).into());
+        }
+        Ok(())
+    }
+}
+
+impl Engine {
+    /// Finds memories.
+    pub async fn search(&self, context: &Context, request: &SearchRequest) -> Result<SearchAnswer> {
+        request.validate()?;
+        if request.wanted.mode == Mode::Semantic && self.search.embedder().is_none() {
+            let why = "semantic needs an embedder, and this server runs without one";
+            return Err(Invalid::new("mode", why).into());
+        }
+        if let Some(at) = request.as_of {
+            return self.search_past(context, request, at).await;
+        }
+        let reached = self.reach(context, &request.reach).await?;
+        let ends = match request.wait {
+            Some(wait) if request.wanted.mode != Mode::Lexical => {
+                self.wait_for_vectors(&reached.pass, wait).await?
+            }
+            _ => self.storage.feed_ends(&reached.pass).await?,
+        };
+        let stage = Arc::new(self.stage(&reached.pass, &ends, request.wanted.mode).await?);
+        let (ranking, prepared) = self.find(&reached.pass, &stage, request).await?;
+        let hits = self.show(&reached.pass, &stage, ranking, &prepared).await?;
+        let indexed_through = indexed_through(request, &reached, &stage, &hits);
+        let is_complete = stage.is_complete;
+        drop(stage);
+        self.search.indexes.shrink();
+        Ok(SearchAnswer { hits, indexed_through, is_complete })
+    }
+
+    /// Runs both legs and ranks what they find.
+    pub(crate) async fn find(
+        &self,
+        pass: &SearchPass,
+        stage: &Arc<Stage>,
+        request: &SearchRequest,
+    ) -> Result<(Ranking, Arc<Prepared>)> {
+        let _turn = self.search.computing.acquire().await;
+        let query = TextQuery::parse(&request.wanted.text);
+        let authors = named_authors(&stage.indexes(), &request.wanted.text);
+        let prepared = Arc::new(Prepared { request: request.clone(), query, authors });
+        let lexical = {
+            let (stage, prepared) = (Arc::clone(stage), Arc::clone(&prepared));
+            tokio::task::spawn_blocking(move || match prepared.request.wanted.mode {
+                Mode::Semantic => LexicalLeg::nothing(stage.places.len()),
+                Mode::Hybrid | Mode::Lexical => lexical_leg(&stage.indexes(), &prepared.query),
+            })
+        };
+        let vectors = Arc::new(self.embed_query(stage, &prepared).await?);
+        let lexical = lexical.await.map_err(lost)?;
+        let mut ranking = {
+            let (stage, prepared) = (Arc::clone(stage), Arc::clone(&prepared));
+            let (vectors, now) = (Arc::clone(&vectors), pass.now());
+            let ranking = tokio::task::spawn_blocking(move || {
+                let wanted = &prepared.request.wanted;
+                let question = Question {
+                    wanted,
+                    query: &prepared.query,
+                    authors: &prepared.authors,
+                    now,
+                    depth: prepared.depth(),
+                };
+                rank(&parts(&stage, &vectors), &lexical, &question)
+            });
+            ranking.await.map_err(lost)?
+        };
+        self.compare_exactly(pass, stage, &vectors, &mut ranking).await?;
+        let wanted = &prepared.request.wanted;
+        ranking.spread(&parts(stage, &vectors), wanted.diversity, wanted.limit);
+        Ok((ranking, prepared))
+    }
+
+    /// Embeds the query by each model that something is to be compared by. In a hybrid search a
+    /// model that cannot answer is left out, and words alone decide.
+    async fn embed_query(&self, stage: &Stage, prepared: &Prepared) -> Result<Vectors> {
+        let mut vectors = Vectors::new();
+        let text: Arc<str> = text_to_embed(&prepared.authors, &prepared.request.wanted.text).into();
+        for place in stage.places.iter().filter(|place| place.chosen.is_some()) {
+            if vectors.contains_key(&place.model) || place.index().is_empty() {
+                continue;
+            }
+            let Some(embedder) = self.search.embedder_of(&place.model) else { continue };
+            let (embedder, text) = (Arc::clone(embedder), Arc::clone(&text));
+            let embedding =
+                tokio::task::spawn_blocking(move || embedder.embed(&[&text], Purpose::Query));
+            match embedding.await.map_err(lost)? {
+                Ok(mut found) => {
+                    let Some(exact) = found.pop() else { continue };
+                    let quantised = QueryVector::new(&exact);
+                    vectors.insert(place.model.clone(), Embedded { exact, quantised });
+                }
+                Err(error) => unembedded(&error, prepared.request.wanted.mode)?,
+            }
+        }
+        Ok(vectors)
+    }
+
+    /// Compares the best candidates with the vectors as they were made.
+    async fn compare_exactly(
+        &self,
+        pass: &SearchPass,
+        stage: &Stage,
+        vectors: &Vectors,
+        ranking: &mut Ranking,
+    ) -> Result<()> {
+        let mut by_place: HashMap<usize, Vec<&Candidate>> = HashMap::new();
+        for candidate in ranking.candidates.iter().take(EXACT) {
+            if candidate.why.semantic.is_some() {
+                by_place.entry(candidate.part).or_default().push(candidate);
+            }
+        }
+        let mut exact: HashMap<(usize, MemoryId), f32> = HashMap::new();
+        for (part, candidates) in by_place {
+            let place = &stage.places[part];
+            let (Some(chosen), Some(query)) = (place.chosen, vectors.get(&place.model)) else {
+                continue;
+            };
+            let heads: Vec<_> = candidates.iter().map(|candidate| candidate.head).collect();
+            let rows = self.storage.vectors(pass, place.store, chosen.generation, &heads).await?;
+            for (candidate, row) in candidates.into_iter().zip(rows) {
+                let passages = row.and_then(|row| vector::decode(&row, chosen.dims as usize));
+                let similar = |passage: &Vec<f32>| vector::dot(passage, &query.exact);
+                let best = passages.iter().flatten().map(similar).max_by(f32::total_cmp);
+                if let Some(best) = best {
+                    exact.insert((part, candidate.memory), best);
+                }
+            }
+        }
+        ranking.rescore(EXACT, |candidate| exact.get(&(candidate.part, candidate.memory)).copied());
+        Ok(())
+    }
+
+    /// Reads the best candidates under the same pass. Whatever went away since is passed over, and
+    /// so is what lacks a phrase of the query.
+    async fn show(
+        &self,
+        pass: &SearchPass,
+        stage: &Stage,
+        ranking: Ranking,
+        prepared: &Prepared,
+    ) -> Result<Vec<Hit>> {
+        let limit = prepared.request.wanted.limit;
+        let mut hits = Vec::with_capacity(limit);
+        let mut rest = ranking.candidates.into_iter().peekable();
+        while hits.len() < limit && rest.peek().is_some() {
+            let some: Vec<Candidate> = rest.by_ref().take(limit - hits.len()).collect();
+            let store = |candidate: &Candidate| stage.places[candidate.part].store;
+            let ids: Vec<(StoreId, MemoryId)> =
+                some.iter().map(|candidate| (store(candidate), candidate.memory)).collect();
+            let mut found: HashMap<(StoreId, MemoryId), Memory> = HashMap::new();
+            for memory in self.storage.found(pass, &ids, View::Full).await? {
+                found.insert((memory.store, memory.id), memory);
+            }
+            for (candidate, id) in some.into_iter().zip(ids) {
+                hits.extend(found.remove(&id).and_then(|memory| prepared.hit(memory, candidate)));
+            }
+        }
+        Ok(hits)
+    }
+}
+
+impl Prepared {
+    fn depth(&self) -> usize {
+        let limit = self.request.wanted.limit;
+        let spare = if self.query.phrases.is_empty() { SPARE } else { PHRASE_CANDIDATES };
+        (limit + spare).max(EXACT)
+    }
+
+    /// A result, unless its text lacks a phrase.
+    pub(crate) fn hit(&self, mut memory: Memory, candidate: Candidate) -> Option<Hit> {
+        let text = memory.content.as_ref().and_then(|content| content.text())?;
+        let holds = |phrase: &[String]| contains_phrase(text, phrase);
+        if !self.query.phrases.iter().all(|phrase| holds(&phrase.words)) {
+            return None;
+        }
+        let snippet = snippet(&Analyzer::new(), text, &self.query, self.request.snippet_chars);
+        if self.request.view == View::Basic {
+            memory.content = None;
+        }
+        let explanation = self.request.explain.then_some(candidate.why);
+        Some(Hit { memory, score: candidate.score, snippet, explanation })
+    }
+}
+
+fn parts<'a>(stage: &'a Stage, vectors: &'a Vectors) -> Vec<Part<'a>> {
+    let part = |place: &'a Place| {
+        let query = vectors.get(&place.model).filter(|_| place.chosen.is_some());
+        (place.index(), query.map(|query| &query.quantised))
+    };
+    stage.places.iter().map(part).collect()
+}
+
+fn unembedded(error: &EmbedError, mode: Mode) -> Result<()> {
+    tracing::warn!(%error, "a query could not be embedded");
+    match mode {
+        Mode::Semantic => {
+            Err(Error::Unavailable("the embedder does not answer; try again, or search by word"))
+        }
+        Mode::Hybrid | Mode::Lexical => Ok(()),
+    }
+}
+
+/// How far vectors reach: of the store that was named, or of those that were found in.
+fn indexed_through(
+    request: &SearchRequest,
+    reached: &Reached,
+    stage: &Stage,
+    hits: &[Hit],
+) -> Vec<(StoreId, u64)> {
+    let is_told = |store: StoreId| {
+        let is_named = !matches!(request.reach, Reach::Everywhere);
+        reached.followable.contains(&store)
+            && (is_named || hits.iter().any(|hit| hit.memory.store == store))
+    };
+    let places = stage.places.iter().filter(|place| is_told(place.store));
+    places.filter_map(|place| place.chosen.map(|chosen| (place.store, chosen.through))).collect()
+}
+
+fn lost(error: tokio::task::JoinError) -> Error {
+    Error::Internal(format!("a search was lost: {error}"))
+}

@@ -1,0 +1,79 @@
+//! What searching keeps between requests: the indexes, the embedders, and the two signals between
+//! writers, the background work that follows them, and those who wait for it.
+
+use super::cache::Indexes;
+use crate::Result;
+use loci_search::embed::Embedder;
+use loci_storage::{Generation, Storage};
+use std::sync::{Arc, PoisonError, RwLock};
+use tokio::sync::{Notify, Semaphore, watch};
+
+/// How search is set up.
+#[derive(Clone)]
+pub struct SearchOptions {
+    /// Who embeds. The first makes the vectors; the others are there for queries against vectors
+    /// made earlier, until those are replaced. None: search is by word only.
+    pub embedders: Vec<Arc<dyn Embedder>>,
+    /// Bytes that indexes may take in memory.
+    pub index_bytes_max: usize,
+    /// Searches that compute at the same time.
+    pub searches_at_once: usize,
+}
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        Self { embedders: Vec::new(), index_bytes_max: 2 << 30, searches_at_once: 4 }
+    }
+}
+
+/// The state of search, shared by every clone of the engine.
+pub(crate) struct SearchState {
+    pub(crate) indexes: Indexes,
+    pub(crate) embedders: Vec<Arc<dyn Embedder>>,
+    pub(crate) computing: Semaphore,
+    /// Somebody wrote.
+    pub(crate) written: Notify,
+    /// Vectors were written; counts how often.
+    pub(crate) embedded: watch::Sender<u64>,
+    generations: RwLock<Arc<Vec<Generation>>>,
+}
+
+impl SearchState {
+    pub(crate) fn new(options: SearchOptions) -> Self {
+        Self {
+            indexes: Indexes::new(options.index_bytes_max),
+            embedders: options.embedders,
+            computing: Semaphore::new(options.searches_at_once.max(1)),
+            written: Notify::new(),
+            embedded: watch::Sender::new(0),
+            generations: RwLock::default(),
+        }
+    }
+
+    /// The embedder that makes vectors.
+    pub(crate) fn embedder(&self) -> Option<&Arc<dyn Embedder>> {
+        self.embedders.first()
+    }
+
+    /// The embedder of a model.
+    pub(crate) fn embedder_of(&self, model: &str) -> Option<&Arc<dyn Embedder>> {
+        self.embedders.iter().find(|embedder| embedder.model() == model)
+    }
+
+    /// Generations whose queries can be embedded, as of the last look at storage.
+    pub(crate) fn usable(&self) -> Arc<Vec<Generation>> {
+        Arc::clone(&self.generations.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Looks again which generations there are.
+    pub(crate) async fn look(&self, storage: &dyn Storage) -> Result<Arc<Vec<Generation>>> {
+        let is_usable = |generation: &Generation| {
+            self.embedder_of(&generation.model)
+                .is_some_and(|embedder| embedder.dims() == generation.dims as usize)
+        };
+        let found = storage.generations().await?.into_iter().filter(is_usable).collect();
+        let found = Arc::new(found);
+        *self.generations.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&found);
+        Ok(found)
+    }
+}
