@@ -11,11 +11,12 @@ use serde_json::Value;
 use crate::check::cargo;
 
 /// What a crate's shipped code may use. Development code is looser, see [`FORBIDDEN_EVERYWHERE`].
-const ARROWS: [(&str, &[&str]); 7] = [
+const ARROWS: [(&str, &[&str]); 8] = [
     ("loci-model", &[]),
     ("loci-storage", &["loci-model"]),
     ("loci-storage-sqlite", &["loci-model", "loci-storage"]),
-    ("loci-engine", &["loci-model", "loci-storage"]),
+    ("loci-search", &["loci-model"]),
+    ("loci-engine", &["loci-model", "loci-storage", "loci-search"]),
     ("loci-http", &["loci-model", "loci-engine"]),
     ("loci-dialects", &["loci-model", "loci-engine"]),
     (

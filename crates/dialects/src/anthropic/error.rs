@@ -59,10 +59,10 @@ struct Inner<'a> {
     /// For people.
     message: &'a str,
     /// The memory in the way, empty if the caller may not see it; only with
-    /// `memory_path_conflict_error`.
+    /// `memory_path_conflict_error`, and where a store refuses repeated content.
     #[serde(skip_serializing_if = "Option::is_none")]
     conflicting_memory_id: Option<String>,
-    /// Its path; only with `memory_path_conflict_error`.
+    /// Its path; only together with the memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     conflicting_path: Option<&'a str>,
 }
@@ -134,7 +134,7 @@ impl From<&Error> for Problem {
             Error::NotFound(_) => (404, "not_found_error", Nothing),
             Error::PathTaken { .. } => (409, "memory_path_conflict_error", DoNotRetry),
             Error::ExpectFailed => (409, "memory_precondition_failed_error", DoNotRetry),
-            Error::Taken(_) => (409, "conflict_error", DoNotRetry),
+            Error::Taken(_) | Error::Repeat { .. } => (409, "conflict_error", DoNotRetry),
             Error::Internal(_) => (500, "api_error", Nothing),
             Error::Unavailable(_) => (503, "api_error", RetrySoon),
             Error::Full => (507, "api_error", DoNotRetry),
@@ -145,6 +145,7 @@ impl From<&Error> for Problem {
             message: error.to_string().into(),
             blocker: match error {
                 Error::PathTaken { memory, path } => Some((*memory, path.clone())),
+                Error::Repeat { memory, path } => Some((Some(*memory), path.clone())),
                 _ => None,
             },
             advice,
@@ -201,6 +202,11 @@ mod tests {
         check(Error::Denied("no"), 403, "permission_error", Advice::Nothing);
         check(Error::NotFound("memory"), 404, "not_found_error", Advice::Nothing);
         check(taken, 409, "memory_path_conflict_error", Advice::DoNotRetry);
+        let repeat = Error::Repeat {
+            memory: MemoryId::from_u128(1),
+            path: MemoryPath::parse("/a").unwrap(),
+        };
+        check(repeat, 409, "conflict_error", Advice::DoNotRetry);
         check(Error::ExpectFailed, 409, "memory_precondition_failed_error", Advice::DoNotRetry);
         check(Error::Taken("name"), 409, "conflict_error", Advice::DoNotRetry);
         check(Error::Internal("why".into()), 500, "api_error", Advice::Nothing);
