@@ -1,0 +1,198 @@
+//! The model inside the binary: all-MiniLM-L6-v2 with weights stored as int8, run by `rten`.
+//!
+//! It makes search by meaning work on a machine without a network from the first minute. The model
+//! is loaded on first use, so a server nobody searches stays small. Passages run on one thread of low
+//! priority, queries on threads of their own: a question never waits for indexing to finish a batch.
+
+use super::{EmbedError, Embedder, Purpose, WordPiece, normalized};
+use rten::{Model, NodeId, RunOptions, ThreadPool};
+use rten_tensor::prelude::*;
+use rten_tensor::{NdTensor, Tensor};
+use std::sync::{Arc, OnceLock};
+
+static WEIGHTS: &[u8] = include_bytes!("../../model/model.onnx");
+static VOCABULARY: &str = include_str!("../../model/vocab.txt");
+
+const NAME: &str = "builtin/all-MiniLM-L6-v2-int8/1";
+const DIMS: usize = 384;
+const TOKENS_MAX: usize = 256;
+const BATCH_TEXTS_MAX: usize = 32;
+/// Padding included. Keeps the attention of a batch of long texts within a few tens of megabytes.
+const BATCH_TOKENS_MAX: usize = 2_048;
+const QUERY_THREADS_MAX: usize = 2;
+/// How far passages stand back behind everything else the machine does.
+#[cfg(target_os = "linux")]
+const PASSAGE_NICENESS: i32 = 15;
+
+/// The built-in embedder. Cheap to make; share one.
+#[derive(Default)]
+pub struct Builtin {
+    tokenizer: OnceLock<WordPiece>,
+    loaded: OnceLock<Result<Loaded, EmbedError>>,
+}
+
+struct Loaded {
+    model: Model,
+    ids: NodeId,
+    mask: NodeId,
+    embedding: NodeId,
+    query_threads: Arc<ThreadPool>,
+    passage_thread: Arc<ThreadPool>,
+}
+
+impl Builtin {
+    /// An embedder that has not loaded its model yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The weights as they are in this binary, for whoever checks where they come from.
+    pub fn weights() -> &'static [u8] {
+        WEIGHTS
+    }
+
+    fn tokenizer(&self) -> &WordPiece {
+        self.tokenizer.get_or_init(|| {
+            WordPiece::new(VOCABULARY).expect("the vocabulary in the binary has its marks")
+        })
+    }
+
+    fn loaded(&self) -> Result<&Loaded, EmbedError> {
+        self.loaded.get_or_init(Loaded::load).as_ref().map_err(Clone::clone)
+    }
+}
+
+impl Embedder for Builtin {
+    fn model(&self) -> &str {
+        NAME
+    }
+
+    fn dims(&self) -> usize {
+        DIMS
+    }
+
+    fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let tokenizer = self.tokenizer();
+        let encoded: Vec<_> = texts.iter().map(|text| tokenizer.encode(text, TOKENS_MAX)).collect();
+        let lengths: Vec<_> = encoded.iter().map(Vec::len).collect();
+        let mut vectors = vec![Vec::new(); texts.len()];
+        for batch in batches(&lengths) {
+            let inputs: Vec<&[i32]> = batch.iter().map(|&text| encoded[text].as_slice()).collect();
+            let outputs = self.loaded()?.run(&inputs, purpose)?;
+            for (text, vector) in batch.into_iter().zip(outputs) {
+                vectors[text] = vector;
+            }
+        }
+        Ok(vectors)
+    }
+
+    fn tokens(&self, text: &str) -> usize {
+        self.tokenizer().count(text)
+    }
+}
+
+impl Loaded {
+    fn load() -> Result<Self, EmbedError> {
+        let refused = |e: &dyn std::fmt::Display| {
+            EmbedError::Refused(format!("the built-in model does not load: {e}"))
+        };
+        let model = Model::load_static_slice(WEIGHTS).map_err(|e| refused(&e))?;
+        let node = |name| model.node_id(name).map_err(|e| refused(&e));
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(Self {
+            ids: node("input_ids")?,
+            mask: node("attention_mask")?,
+            embedding: node("embedding")?,
+            query_threads: Arc::new(ThreadPool::with_num_threads(cores.min(QUERY_THREADS_MAX))),
+            passage_thread: Arc::new(low_priority_thread()),
+            model,
+        })
+    }
+
+    /// Embeds texts of about the same length, the shorter ones padded.
+    fn run(&self, texts: &[&[i32]], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let longest = texts.iter().map(|ids| ids.len()).max().unwrap_or(0);
+        let mut ids = NdTensor::<i32, 2>::zeros([texts.len(), longest]);
+        let mut mask = NdTensor::<i32, 2>::zeros([texts.len(), longest]);
+        for (row, text) in texts.iter().enumerate() {
+            for (column, &id) in text.iter().enumerate() {
+                ids[[row, column]] = id;
+                mask[[row, column]] = 1;
+            }
+        }
+        let threads = match purpose {
+            Purpose::Query => &self.query_threads,
+            Purpose::Passage => &self.passage_thread,
+        };
+        let options = RunOptions::default().with_thread_pool(Some(Arc::clone(threads)));
+        let inputs = vec![(self.ids, ids.view().into()), (self.mask, mask.view().into())];
+        let [output] = self
+            .model
+            .run_n(inputs, [self.embedding], Some(options))
+            .map_err(|e| EmbedError::Bad(format!("the built-in model failed: {e}")))?;
+        let output: Tensor<f32> =
+            output.try_into().map_err(|_| EmbedError::Bad("not a matrix of numbers".into()))?;
+        if output.shape() != [texts.len(), DIMS] {
+            return Err(EmbedError::Bad("a matrix of another shape".into()));
+        }
+        output
+            .to_vec()
+            .chunks_exact(DIMS)
+            .map(|row| normalized(row.to_vec()))
+            .collect::<Option<_>>()
+            .ok_or_else(|| EmbedError::Bad("a vector without direction".into()))
+    }
+}
+
+/// A pool of one thread that runs only when nothing else wants the processor.
+fn low_priority_thread() -> ThreadPool {
+    let pool = ThreadPool::with_num_threads(1);
+    // On Linux the call means the calling thread; elsewhere it would mean the whole process. A
+    // system that does not allow it only loses the politeness.
+    #[cfg(target_os = "linux")]
+    let _ = pool.run(|| rustix::process::setpriority_process(None, PASSAGE_NICENESS));
+    pool
+}
+
+/// Groups texts of similar length, so that little of a batch is padding.
+fn batches(lengths: &[usize]) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..lengths.len()).collect();
+    order.sort_by_key(|&text| lengths[text]);
+    let mut batches: Vec<Vec<usize>> = Vec::new();
+    for text in order {
+        match batches.last_mut() {
+            // The texts come by length: the one to be added is the longest.
+            Some(batch)
+                if batch.len() < BATCH_TEXTS_MAX
+                    && (batch.len() + 1) * lengths[text] <= BATCH_TOKENS_MAX =>
+            {
+                batch.push(text);
+            }
+            _ => batches.push(vec![text]),
+        }
+    }
+    batches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BATCH_TEXTS_MAX, BATCH_TOKENS_MAX, TOKENS_MAX, batches};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn batches_hold_every_text_once_and_stay_small(
+            lengths in prop::collection::vec(2..=TOKENS_MAX, 0..200),
+        ) {
+            let batches = batches(&lengths);
+            for batch in &batches {
+                let longest = batch.iter().map(|&text| lengths[text]).max().unwrap();
+                prop_assert!(batch.len() <= BATCH_TEXTS_MAX);
+                prop_assert!(batch.len() * longest <= BATCH_TOKENS_MAX);
+            }
+            let mut texts: Vec<_> = batches.into_iter().flatten().collect();
+            texts.sort_unstable();
+            prop_assert_eq!(texts, (0..lengths.len()).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! All vectors of one index, as rows of bytes and bits next to each other, and the scans over them.
+//!
+//! Bytes lie row after row without gaps, so that a scan reads memory in order and nothing else. A row
+//! is named by its number. Cosines are approximate, with an error around 0.002: enough to pick
+//! candidates, which the caller may score again exactly.
+
+use super::quantize::{scales, sign_bits};
+
+/// The largest dimension; within it, sums of products of codes fit 32 bits.
+pub const DIMS_MAX: usize = 8_192;
+
+/// The query's codes are finer than the rows': it costs nothing, there is only one of it.
+const QUERY_CODE_MAX: i16 = 2_047;
+/// Rows are padded to a multiple of this, so that the inner loop has no rest.
+const STRIDE_UNIT: usize = 32;
+
+/// Vectors of one dimension, ready to be compared with a query.
+#[derive(Debug, Clone)]
+pub struct VectorMatrix {
+    dims: usize,
+    stride: usize,
+    codes: Vec<i8>,
+    scales: Vec<f32>,
+    bits: Vec<u64>,
+}
+
+/// A query in the form the rows are compared with.
+#[derive(Debug, Clone)]
+pub struct QueryVector {
+    dims: usize,
+    codes: Vec<i16>,
+    scale: f32,
+    bits: Vec<u64>,
+}
+
+impl QueryVector {
+    /// Prepares a unit vector.
+    pub fn new(vector: &[f32]) -> Self {
+        let (inverse, scale) = scales(vector, f32::from(QUERY_CODE_MAX));
+        let mut codes: Vec<i16> = vector.iter().map(|&x| (x * inverse).round() as i16).collect();
+        codes.resize(vector.len().next_multiple_of(STRIDE_UNIT), 0);
+        Self { dims: vector.len(), codes, scale, bits: sign_bits(vector).collect() }
+    }
+
+    /// How many numbers it has.
+    pub fn dims(&self) -> usize {
+        self.dims
+    }
+}
+
+impl VectorMatrix {
+    /// A matrix without rows.
+    ///
+    /// # Panics
+    /// If the dimension is zero or above [`DIMS_MAX`].
+    pub fn new(dims: usize) -> Self {
+        assert!((1..=DIMS_MAX).contains(&dims), "{dims} is no dimension of a vector");
+        let stride = dims.next_multiple_of(STRIDE_UNIT);
+        Self { dims, stride, codes: Vec::new(), scales: Vec::new(), bits: Vec::new() }
+    }
+
+    /// How many numbers a vector has.
+    pub fn dims(&self) -> usize {
+        self.dims
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.scales.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.scales.is_empty()
+    }
+
+    /// The memory taken, spare capacity included.
+    pub fn bytes(&self) -> usize {
+        self.codes.capacity()
+            + self.scales.capacity() * size_of::<f32>()
+            + self.bits.capacity() * size_of::<u64>()
+    }
+
+    /// Adds a row and returns its number.
+    ///
+    /// # Panics
+    /// If the vector has another dimension.
+    pub fn push(&mut self, vector: &[f32]) -> u32 {
+        assert_eq!(vector.len(), self.dims, "vectors of different models never meet");
+        let row = u32::try_from(self.len()).expect("rows are counted in 32 bits");
+        let (inverse, scale) = scales(vector, f32::from(i8::MAX));
+        self.codes.extend(vector.iter().map(|x| (x * inverse).round() as i8));
+        self.codes.resize((row as usize + 1) * self.stride, 0);
+        self.scales.push(scale);
+        self.bits.extend(sign_bits(vector));
+        row
+    }
+
+    /// Keeps only these rows, given in ascending order, and numbers them anew in that order.
+    ///
+    /// # Panics
+    /// If one of the rows does not exist, or they are out of order.
+    pub fn keep(&mut self, rows: &[u32]) {
+        assert!(rows.is_sorted_by(|a, b| a < b), "rows are kept in their order");
+        let words = self.words();
+        for (to, &from) in rows.iter().enumerate() {
+            let from = from as usize;
+            self.scales[to] = self.scales[from];
+            self.codes.copy_within(from * self.stride..(from + 1) * self.stride, to * self.stride);
+            self.bits.copy_within(from * words..(from + 1) * words, to * words);
+        }
+        self.scales.truncate(rows.len());
+        self.codes.truncate(rows.len() * self.stride);
+        self.bits.truncate(rows.len() * words);
+        self.scales.shrink_to_fit();
+        self.codes.shrink_to_fit();
+        self.bits.shrink_to_fit();
+    }
+
+    /// The approximate cosine of every row, in order; `out` is cleared first.
+    pub fn scores(&self, query: &QueryVector, out: &mut Vec<f32>) {
+        assert_eq!(query.dims, self.dims, "vectors of different models never meet");
+        out.clear();
+        out.reserve(self.len());
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                let rows = self.codes.chunks_exact(self.stride).zip(&self.scales);
+                out.extend(rows.map(
+                    #[inline(always)]
+                    |(codes, scale)| dot(codes, &query.codes) as f32 * scale * query.scale,
+                ));
+            },
+        );
+    }
+
+    /// The approximate cosine of some rows, in the order given; `out` is cleared first.
+    ///
+    /// # Panics
+    /// If one of the rows does not exist.
+    pub fn scores_of(&self, query: &QueryVector, rows: &[u32], out: &mut Vec<f32>) {
+        assert_eq!(query.dims, self.dims, "vectors of different models never meet");
+        out.clear();
+        out.reserve(rows.len());
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                out.extend(rows.iter().map(
+                    #[inline(always)]
+                    |&row| {
+                        let codes = self.codes_of(row);
+                        dot(codes, &query.codes) as f32 * self.scales[row as usize] * query.scale
+                    },
+                ));
+            },
+        );
+    }
+
+    /// The approximate cosine of a row and a row of the same or another matrix.
+    ///
+    /// # Panics
+    /// If one of the rows does not exist, or the other matrix has another dimension.
+    pub fn similarity(&self, row: u32, other: &Self, other_row: u32) -> f32 {
+        assert_eq!(other.dims, self.dims, "vectors of different models never meet");
+        let (codes_a, codes_b) = (self.codes_of(row), other.codes_of(other_row));
+        let sum = pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || codes_a.iter().zip(codes_b).map(|(&x, &y)| i32::from(x) * i32::from(y)).sum::<i32>(),
+        );
+        sum as f32 * self.scales[row as usize] * other.scales[other_row as usize]
+    }
+
+    /// The `count` rows whose signs agree most with the query's, nearest first, but for those to be
+    /// skipped; rows at the same distance come in order.
+    ///
+    /// Reads 1 bit per number instead of 8. The caller takes several times as many as it wants and
+    /// scores those.
+    pub fn nearest_by_bits(
+        &self,
+        query: &QueryVector,
+        count: usize,
+        skip: impl Fn(u32) -> bool,
+    ) -> Vec<u32> {
+        assert_eq!(query.dims, self.dims, "vectors of different models never meet");
+        let distances = self.distances(query);
+        let wanted = || (0..).zip(&distances).filter(|&(row, _)| !skip(row));
+
+        // Distances are few and small: count each, and the place of every row follows.
+        let mut rows_at = vec![0usize; self.dims + 1];
+        for (_, &distance) in wanted() {
+            rows_at[usize::from(distance)] += 1;
+        }
+        let mut place_of = Vec::with_capacity(rows_at.len());
+        let mut nearer = 0;
+        for rows in rows_at {
+            place_of.push(nearer);
+            nearer += rows;
+        }
+        let mut nearest = vec![0; nearer.min(count)];
+        for (row, &distance) in wanted() {
+            let place = &mut place_of[usize::from(distance)];
+            if let Some(slot) = nearest.get_mut(*place) {
+                *slot = row;
+            }
+            *place += 1;
+        }
+        nearest
+    }
+
+    /// In how many signs every row differs from the query.
+    fn distances(&self, query: &QueryVector) -> Vec<u16> {
+        let mut distances = Vec::with_capacity(self.len());
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                let rows = self.bits.chunks_exact(self.words());
+                distances.extend(rows.map(
+                    #[inline(always)]
+                    |row| {
+                        let differing =
+                            row.iter().zip(&query.bits).map(|(x, y)| (x ^ y).count_ones());
+                        differing.sum::<u32>() as u16
+                    },
+                ));
+            },
+        );
+        distances
+    }
+
+    fn codes_of(&self, row: u32) -> &[i8] {
+        &self.codes[row as usize * self.stride..][..self.stride]
+    }
+
+    /// Words of sign bits per row.
+    fn words(&self) -> usize {
+        self.dims.div_ceil(u64::BITS as usize)
+    }
+}
+
+/// Sum of products of a row and a query. Must be inlined where the wide instructions are enabled.
+#[inline(always)]
+fn dot(row: &[i8], query: &[i16]) -> i32 {
+    row.iter().zip(query).map(|(&x, &y)| i32::from(x) * i32::from(y)).sum()
+}
+
+#[cfg(test)]
+#[path = "matrix_tests.rs"]
+mod tests;
