@@ -7,6 +7,7 @@
     reason = "the cases are tests, and their names say what they show"
 )]
 
+pub mod as_of;
 mod cases;
 pub mod change;
 pub mod commit;
@@ -19,10 +20,12 @@ pub mod key;
 pub mod list;
 pub mod read;
 pub mod redact;
+pub mod repeats;
 pub mod search;
 pub mod session;
 pub mod store;
 pub mod tree;
+pub mod vector;
 
 use crate::Storage;
 use async_trait::async_trait;

@@ -95,6 +95,71 @@ macro_rules! for_each_contract_case {
             }
             search {
                 texts_come_oldest_first_in_pages
+                pages_go_on_whatever_changed
+                texts_are_what_the_reader_may_get
+                an_edit_changes_the_text
+                only_the_stores_of_the_pass_are_read
+                a_removed_store_gives_nothing
+                changed_texts_tell_what_became_of_them
+                changed_texts_go_through_the_feed_in_steps
+                changed_texts_are_what_the_reader_may_get
+                hiding_and_showing_are_changes
+                found_memories_come_in_the_order_asked_for
+                nothing_is_found_that_the_reader_may_not_get
+                feed_ends_count_every_write_at_once
+                all_facts_name_the_stores_of_a_caller
+                all_facts_of_a_session_are_those_it_attaches
+                all_facts_stay_in_their_workspace
+            }
+            vector {
+                a_generation_is_taken_up_again_by_the_same_model
+                a_generation_that_breaks_a_rule_is_refused
+                the_number_of_a_generation_is_never_given_again
+                vectors_come_back_as_they_were_written
+                generations_never_mix
+                vectors_of_the_wrong_size_are_refused_whole
+                what_is_gone_takes_no_vectors
+                versions_without_text_take_no_vectors
+                marks_go_forward_and_no_further_than_the_feed
+                stores_that_are_behind_are_named
+                heads_without_vectors_are_embeddable
+                hidden_expired_and_sealed_memories_give_no_vectors
+                only_the_pass_opens_vectors
+                the_same_content_keeps_its_vectors
+                the_same_content_is_looked_for_nearby
+                a_copy_of_nothing_holds_the_mark
+                vectors_go_with_what_is_scrubbed
+                vectors_go_with_their_store
+                a_generation_is_dropped_in_steps
+                an_imported_store_begins_without_vectors
+                writes_of_vectors_can_be_repeated
+            }
+            as_of {
+                each_moment_has_its_own_texts
+                a_memory_of_the_past_is_as_it_was
+                many_texts_of_the_past_come_in_pages
+                what_was_scrubbed_since_is_not_in_the_past
+                what_had_expired_by_then_is_left_out
+                sealed_content_is_not_in_the_past
+                a_model_gets_no_hidden_past
+                a_moment_must_be_one_of_the_stores
+            }
+            repeats {
+                repeats_are_kept_where_nobody_minds
+                a_repeat_is_refused_by_name
+                a_repeat_is_merged_into_what_is_there
+                the_oldest_is_what_a_new_one_repeats
+                only_new_memories_repeat
+                what_is_gone_changed_expired_or_sealed_is_not_repeated
+                partitions_repeat_apart
+                stores_repeat_apart
+                a_model_learns_of_no_hidden_repeat
+                a_batch_repeats_itself
+                a_taken_path_is_told_before_a_repeat
+                a_full_store_still_merges
+                a_merged_creation_is_replayed_as_it_was
+                what_becomes_of_repeats_can_be_changed
+                a_history_with_repeats_is_imported_as_it_was
             }
             grant {
                 grants_come_back_oldest_first

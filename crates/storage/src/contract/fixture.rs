@@ -147,6 +147,11 @@ impl World {
         policy::write(&caller, &self.facts(self.owner).await, self.now()).unwrap()
     }
 
+    pub async fn model_search_pass(&self) -> SearchPass {
+        let caller = self.caller(self.owner, Audience::Model);
+        policy::search(&caller, &[self.facts(self.owner).await], self.now())
+    }
+
     // Making things.
 
     pub async fn new_principal(&self, name: &str) -> PrincipalId {

@@ -36,6 +36,12 @@ pub(crate) async fn share(world: &World, to: PrincipalId, level: Level) -> Grant
     give(world, world.share_pass(), grant).await.unwrap()
 }
 
+/// The owner shares the world's store with everyone.
+pub(crate) async fn share_with_everyone(world: &World, level: Level) {
+    let grant = grant(world, world.owner, Grantee::Everyone, level);
+    give(world, world.share_pass(), grant).await.unwrap();
+}
+
 async fn share_pass_of(world: &World, giver: PrincipalId) -> SharePass {
     let caller = world.caller(giver, Audience::Host);
     policy::share(&caller, &world.facts(giver).await, world.now()).unwrap()

@@ -36,6 +36,12 @@ fn plan(world: &World) -> Session {
     }
 }
 
+/// A session that attaches these stores.
+pub(crate) async fn attaching(world: &World, stores: &[StoreId], access: Access) -> SessionId {
+    let attachments = stores.iter().map(|store| attach(*store, access)).collect();
+    make(world, Session { attachments, ..plan(world) }).await.id
+}
+
 async fn make(world: &World, session: Session) -> Session {
     match world.write(Mutation::CreateSession(session)).await.unwrap() {
         Receipt::Session(session) => *session,
