@@ -139,7 +139,10 @@ impl Wanted {
         let refuse = |field: &'static str, why: String| Err(Invalid::new(field, why));
         let chars = self.text.chars().count();
         if chars > limit::QUERY_CHARS_MAX {
-            return refuse("query", format!("is {chars} characters, limit {}", limit::QUERY_CHARS_MAX));
+            return refuse(
+                "query",
+                format!("is {chars} characters, limit {}", limit::QUERY_CHARS_MAX),
+            );
         }
         if self.limit == 0 || self.limit > limit::SEARCH_RESULTS_MAX {
             return refuse("limit", format!("takes 1 to {}", limit::SEARCH_RESULTS_MAX));

@@ -248,7 +248,7 @@ async fn take_vectors(
     {
         let mut followed = entry.followed.write().await;
         if followed.vectors.map(|(generation, _)| generation) != Some(chosen.generation) {
-            followed.index.begin_vectors(dims);
+            followed.index.begin_vectors(chosen.generation.0, dims);
         }
         followed.vectors = Some((chosen.generation, chosen.through));
     }

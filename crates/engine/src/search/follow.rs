@@ -11,6 +11,8 @@ use loci_search::vector;
 use loci_storage::{
     Embeddable, Generation, Mutation, Receipt, VectorBatch, VectorLag, VectorSource,
 };
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +23,8 @@ const STORES_A_ROUND: usize = 64;
 const CHANGES_A_ROUND: usize = 64;
 /// Passages embedded together.
 const PASSAGES_AT_ONCE: usize = 32;
+/// A first line of at most this many characters is a title.
+const TITLE_CHARS_MAX: usize = 120;
 /// Rows of an old generation deleted in one go.
 const DROP_STEP: usize = 1000;
 /// How long to wait when nobody says that something was written.
@@ -207,9 +211,9 @@ async fn embed(
 ) -> Result<Vec<(VersionId, VectorSource)>> {
     let embedder = Arc::clone(embedder);
     let embedding = tokio::task::spawn_blocking(move || {
-        let cut: Vec<Vec<&str>> =
+        let cut: Vec<Vec<Cow<'_, str>>> =
             texts.iter().map(|text| cut(embedder.as_ref(), &text.text)).collect();
-        let flat: Vec<&str> = cut.iter().flatten().copied().collect();
+        let flat: Vec<&str> = cut.iter().flatten().map(AsRef::as_ref).collect();
         let mut made = Vec::with_capacity(flat.len());
         for some in flat.chunks(PASSAGES_AT_ONCE) {
             made.extend(embedder.embed(some, Purpose::Passage)?);
@@ -233,9 +237,16 @@ async fn embed(
 }
 
 /// The passages of a text, without the label that names its author: the label is in the words
-/// already, and in a vector it would drown what was said.
-fn cut<'t>(embedder: &dyn Embedder, text: &'t str) -> Vec<&'t str> {
+/// already, and in a vector it would drown what was said. What a long text is called stands in front
+/// of each of its passages.
+fn cut<'t>(embedder: &dyn Embedder, text: &'t str) -> Vec<Cow<'t, str>> {
     let body = header(text).map_or(text, |header| &text[header.body_start..]);
     let body = if body.trim().is_empty() { text } else { body };
-    passages(body, &|part| embedder.tokens(part)).into_iter().map(|range| &body[range]).collect()
+    let title = body.lines().next().filter(|line| line.chars().count() <= TITLE_CHARS_MAX);
+    let ranges = passages(body, &|part| embedder.tokens(part));
+    let passage = |(nth, range): (usize, Range<usize>)| match title {
+        Some(title) if nth > 0 => Cow::Owned(format!("{title}\n{}", &body[range])),
+        _ => Cow::Borrowed(&body[range]),
+    };
+    ranges.into_iter().enumerate().map(passage).collect()
 }

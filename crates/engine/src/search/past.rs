@@ -7,7 +7,6 @@ use super::{SearchAnswer, SearchRequest};
 use crate::{Context, Engine, Error, Result};
 use loci_model::policy::{ReadPass, SearchPass};
 use loci_model::{Memory, MemoryId, StoreId};
-use loci_search::Mode;
 use loci_search::index::StoreIndex;
 use loci_search::vector;
 use loci_storage::{AsOf, FeedEnd};
@@ -74,14 +73,11 @@ impl Engine {
         }
         index.settle();
         let usable = self.usable_generations(std::slice::from_ref(end)).await?;
-        let chosen = match request.wanted.mode {
-            Mode::Lexical => None,
-            Mode::Hybrid | Mode::Semantic => choose(end, &usable),
-        };
+        let chosen = if request.needs_vectors() { choose(end, &usable) } else { None };
         let mut model = String::new();
         if let Some(chosen) = chosen {
             let dims = chosen.dims as usize;
-            index.begin_vectors(dims);
+            index.begin_vectors(chosen.generation.0, dims);
             for some in index.without_vectors().chunks(PAGE) {
                 let heads: Vec<_> = some.iter().map(|(_, head)| *head).collect();
                 let rows = self.storage.vectors(pass, end.store, chosen.generation, &heads).await?;

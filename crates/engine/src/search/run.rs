@@ -43,6 +43,11 @@ pub(crate) struct Prepared {
 }
 
 impl SearchRequest {
+    /// Whether anything is to be compared by meaning: memories with the query, or with each other.
+    pub(crate) fn needs_vectors(&self) -> bool {
+        self.wanted.mode != Mode::Lexical || self.wanted.diversity > 0.0
+    }
+
     fn validate(&self) -> Result<()> {
         self.wanted.validate()?;
         if self.wanted.text.trim().is_empty() {
@@ -78,7 +83,7 @@ impl Engine {
             }
             _ => self.storage.feed_ends(&reached.pass).await?,
         };
-        let stage = Arc::new(self.stage(&reached.pass, &ends, request.wanted.mode).await?);
+        let stage = Arc::new(self.stage(&reached.pass, &ends, request.needs_vectors()).await?);
         let (ranking, prepared) = self.find(&reached.pass, &stage, request).await?;
         let hits = self.show(&reached.pass, &stage, ranking, &prepared).await?;
         let indexed_through = indexed_through(request, &reached, &stage, &hits);
@@ -134,6 +139,9 @@ impl Engine {
     /// model that cannot answer is left out, and words alone decide.
     async fn embed_query(&self, stage: &Stage, prepared: &Prepared) -> Result<Vectors> {
         let mut vectors = Vectors::new();
+        if prepared.request.wanted.mode == Mode::Lexical {
+            return Ok(vectors);
+        }
         let text: Arc<str> = text_to_embed(&prepared.authors, &prepared.request.wanted.text).into();
         for place in stage.places.iter().filter(|place| place.chosen.is_some()) {
             if vectors.contains_key(&place.model) || place.index().is_empty() {

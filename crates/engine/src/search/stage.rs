@@ -6,7 +6,6 @@ use super::cache::{Chosen, Held, choose};
 use crate::{Engine, Result};
 use loci_model::StoreId;
 use loci_model::policy::SearchPass;
-use loci_search::Mode;
 use loci_search::index::StoreIndex;
 use loci_storage::{FeedEnd, Generation};
 use std::time::Duration;
@@ -62,20 +61,18 @@ impl Stage {
 }
 
 impl Engine {
-    /// Brings the indexes of the pass's stores up to the ends of their feeds.
+    /// Brings the indexes of the pass's stores up to the ends of their feeds, with vectors if they
+    /// are needed.
     pub(crate) async fn stage(
         &self,
         pass: &SearchPass,
         ends: &[FeedEnd],
-        mode: Mode,
+        needs_vectors: bool,
     ) -> Result<Stage> {
         let usable = self.usable_generations(ends).await?;
         let mut places = Vec::with_capacity(ends.len());
         for end in ends {
-            let chosen = match mode {
-                Mode::Lexical => None,
-                Mode::Hybrid | Mode::Semantic => choose(end, &usable),
-            };
+            let chosen = if needs_vectors { choose(end, &usable) } else { None };
             let storage = self.storage.as_ref();
             let held = match self.search.indexes.current(storage, pass, end, chosen).await {
                 Ok(held) => held,

@@ -1,7 +1,7 @@
 //! The model inside the binary: all-MiniLM-L6-v2 with weights stored as int8, run by `rten`.
 //!
 //! It makes search by meaning work on a machine without a network from the first minute. The model
-//! is loaded on first use, so a server nobody searches stays small. Passages run on one thread of low
+//! is loaded on first use, so a server nobody searches stays small. Passages run on threads of low
 //! priority, queries on threads of their own: a question never waits for indexing to finish a batch.
 
 use super::{EmbedError, Embedder, Purpose, WordPiece, normalized};
@@ -20,6 +20,7 @@ const BATCH_TEXTS_MAX: usize = 32;
 /// Padding included. Keeps the attention of a batch of long texts within a few tens of megabytes.
 const BATCH_TOKENS_MAX: usize = 2_048;
 const QUERY_THREADS_MAX: usize = 2;
+const PASSAGE_THREADS_MAX: usize = 4;
 /// How far passages stand back behind everything else the machine does.
 #[cfg(target_os = "linux")]
 const PASSAGE_NICENESS: i32 = 15;
@@ -37,7 +38,7 @@ struct Loaded {
     mask: NodeId,
     embedding: NodeId,
     query_threads: Arc<ThreadPool>,
-    passage_thread: Arc<ThreadPool>,
+    passage_threads: Arc<ThreadPool>,
 }
 
 impl Builtin {
@@ -104,7 +105,7 @@ impl Loaded {
             mask: node("attention_mask")?,
             embedding: node("embedding")?,
             query_threads: Arc::new(ThreadPool::with_num_threads(cores.min(QUERY_THREADS_MAX))),
-            passage_thread: Arc::new(low_priority_thread()),
+            passage_threads: Arc::new(low_priority_threads(cores.min(PASSAGE_THREADS_MAX))),
             model,
         })
     }
@@ -122,7 +123,7 @@ impl Loaded {
         }
         let threads = match purpose {
             Purpose::Query => &self.query_threads,
-            Purpose::Passage => &self.passage_thread,
+            Purpose::Passage => &self.passage_threads,
         };
         let options = RunOptions::default().with_thread_pool(Some(Arc::clone(threads)));
         let inputs = vec![(self.ids, ids.view().into()), (self.mask, mask.view().into())];
@@ -144,14 +145,16 @@ impl Loaded {
     }
 }
 
-/// A pool of one thread that runs only when nothing else wants the processor.
-fn low_priority_thread() -> ThreadPool {
-    let pool = ThreadPool::with_num_threads(1);
-    // On Linux the call means the calling thread; elsewhere it would mean the whole process. A
-    // system that does not allow it only loses the politeness.
-    #[cfg(target_os = "linux")]
-    let _ = pool.run(|| rustix::process::setpriority_process(None, PASSAGE_NICENESS));
-    pool
+/// Threads that run when nothing else wants the processor.
+fn low_priority_threads(count: usize) -> ThreadPool {
+    let make = move || {
+        // On Linux the call means the calling thread, and threads it starts inherit it; elsewhere
+        // it would mean the whole process. A system that does not allow it only loses politeness.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::process::setpriority_process(None, PASSAGE_NICENESS);
+        ThreadPool::with_num_threads(count)
+    };
+    std::thread::spawn(make).join().unwrap_or_else(|_| ThreadPool::with_num_threads(1))
 }
 
 /// Groups texts of similar length, so that little of a batch is padding.

@@ -7,6 +7,8 @@
 
 mod authors;
 mod filter;
+#[cfg(test)]
+pub(crate) mod fixture;
 mod postings;
 mod siblings;
 mod vectors;
@@ -26,9 +28,9 @@ use std::collections::{BTreeSet, HashMap};
 
 /// Up to this many characters a memory is short: indexed as one piece, and read together with its
 /// neighbours.
-const SHORT_CHARS_MAX: usize = 400;
+pub(crate) const SHORT_CHARS_MAX: usize = 400;
 /// Words of a piece of a long memory.
-const PIECE_WORDS: usize = 60;
+pub(crate) const PIECE_WORDS: usize = 150;
 /// Documents that are gone before it is worth giving their numbers back.
 const GONE_MIN: usize = 1024;
 
@@ -55,6 +57,7 @@ pub(crate) struct Doc {
     pub(crate) pinned: bool,
     pub(crate) author: u32,
     pub(crate) is_short: bool,
+    is_blank: bool,
     is_live: bool,
     first_unit: u32,
     unit_count: u32,
@@ -124,9 +127,11 @@ impl StoreIndex {
     /// Takes a memory in, in the place of what was known about it. One without text is taken out.
     /// Searching needs [`Self::settle`] afterwards.
     pub fn put(&mut self, memory: &Memory) {
-        let kept = self.take_out(memory.id, Some(memory.digest));
-        let Some(text) = memory.content.as_ref().and_then(|content| content.text()) else { return };
+        let text = memory.content.as_ref().and_then(|content| content.text());
+        let kept = self.take_out(memory.id, text.map(|_| memory.digest));
+        let Some(text) = text else { return };
         let doc = u32::try_from(self.docs.len()).expect("fewer documents than a store may hold");
+        let is_blank = text.trim().is_empty();
         let is_short = text.chars().nth(SHORT_CHARS_MAX).is_none();
         let first_unit = u32::try_from(self.units.len()).expect("fewer pieces than bytes of text");
         if is_short {
@@ -140,8 +145,8 @@ impl StoreIndex {
         self.add_names(doc, path, &memory.attributes.tags);
         let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
         match memory.partition {
-            None => self.siblings.add(doc, parent, path),
-            Some(owner) => self.siblings.add(doc, &format!("{owner}{parent}"), path),
+            None => self.siblings.add(doc, parent),
+            Some(owner) => self.siblings.add(doc, &format!("{owner}{parent}")),
         }
         let author = header(text).map_or(NOBODY, |header| self.authors.add(header.author));
         if let Some(expires_at) = memory.attributes.expires_at {
@@ -161,11 +166,12 @@ impl StoreIndex {
             pinned: memory.attributes.pinned,
             author,
             is_short,
+            is_blank,
             is_live: true,
             first_unit,
             unit_count: u32::try_from(self.units.len()).expect("as above") - first_unit,
         });
-        self.vectors.add_doc(kept);
+        self.vectors.add_doc(kept, is_blank);
         self.ids.insert(memory.id, doc);
     }
 
@@ -305,7 +311,7 @@ impl StoreIndex {
                 self.units.push(Unit { doc: new, ..old.units[unit as usize] });
             }
             doc.first_unit = first_unit;
-            self.siblings.add(new, old.siblings.directory_key(number), &doc.path);
+            self.siblings.add(new, old.siblings.directory_key(number));
             if let Some(at) = doc.expires_at {
                 self.expiry.insert((at, new));
             }
@@ -327,11 +333,12 @@ impl StoreIndex {
         self.settle();
     }
 
-    /// Starts over with vectors of another model.
-    pub fn begin_vectors(&mut self, dims: usize) {
-        let is_live = |doc: &u32| self.docs[*doc as usize].is_live;
-        let live = (0..self.docs.len() as u32).filter(is_live).collect();
-        self.vectors.begin(dims, self.docs.len(), live);
+    /// Starts over with vectors of another space: those of different spaces are never compared.
+    pub fn begin_vectors(&mut self, space: u32, dims: usize) {
+        let needs_some = |(_, doc): &(u32, &Doc)| doc.is_live && !doc.is_blank;
+        let docs = (0u32..).zip(&self.docs).filter(needs_some);
+        let live = docs.map(|(number, _)| number).collect();
+        self.vectors.begin(space, dims, self.docs.len(), live);
     }
 
     /// Gives a memory its vectors, one for each passage, if it still is what they were made from.
@@ -415,3 +422,6 @@ impl StoreIndex {
         (self.live_units, self.window_sum)
     }
 }
+
+#[cfg(test)]
+mod tests;

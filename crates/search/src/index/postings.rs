@@ -65,13 +65,21 @@ impl Postings {
         self.terms.get(term).map(|list| &self.lists[*list as usize])
     }
 
-    /// Terms that a prefix means, the commonest first, at most `max`.
-    pub(crate) fn matching(&self, prefix: &Prefix, max: usize) -> Vec<&str> {
+    /// Terms that a prefix means, the commonest first, at most `max`. What is gone neither counts
+    /// nor is found: a word must not be felt longer than what held it.
+    pub(crate) fn matching(
+        &self,
+        prefix: &Prefix,
+        max: usize,
+        is_live: impl Fn(u32) -> bool,
+    ) -> Vec<&str> {
+        let live = |list: u32| self.lists[list as usize].at.iter().filter(|at| is_live(**at));
         let mut found: Vec<(&str, usize)> = self
             .terms
             .iter()
             .filter(|(term, _)| prefix.matches(term))
-            .map(|(term, list)| (&**term, self.lists[*list as usize].len()))
+            .map(|(term, list)| (&**term, live(*list).count()))
+            .filter(|(_, count)| *count > 0)
             .collect();
         found.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         found.truncate(max);

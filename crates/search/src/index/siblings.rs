@@ -1,12 +1,12 @@
-//! Who lies next to whom. Memories of one directory whose names count up (`turn_008`, `turn_009`)
-//! follow each other, and what was said just before is part of what a short one means. Names that
-//! do not count say nothing about order, so notes that merely share a directory are no neighbours.
+//! Who lies next to whom: the memories of one directory, in the order in which people would count
+//! their names (`turn_9`, `turn_10`). What was said just before is part of what a short memory
+//! means; and where names say nothing about order, neighbours at least share their directory's
+//! topic.
 
 use crate::text::natural::natural_cmp;
-use foldhash::fast::{FixedState, RandomState};
+use foldhash::fast::RandomState;
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::hash::BuildHasher;
 use std::sync::Arc;
 
 /// No neighbour, no directory.
@@ -28,8 +28,6 @@ pub(crate) struct Siblings {
     members: Vec<Directory>,
     unsettled: Vec<u32>,
     directory: Vec<u32>,
-    /// What a name looks like without its digits; 0 when it has none.
-    pattern: Vec<u64>,
     previous: Vec<u32>,
     next: Vec<u32>,
 }
@@ -39,24 +37,9 @@ fn name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-fn pattern(name: &str) -> u64 {
-    if !name.bytes().any(|byte| byte.is_ascii_digit()) {
-        return 0;
-    }
-    let mut shape = String::with_capacity(name.len());
-    for char in name.chars() {
-        match char {
-            '0'..='9' if shape.ends_with('0') => {}
-            '0'..='9' => shape.push('0'),
-            other => shape.push(other),
-        }
-    }
-    FixedState::with_seed(0).hash_one(shape) | 1
-}
-
 impl Siblings {
     /// Adds the next document; its neighbours are known after [`Self::settle`].
-    pub(crate) fn add(&mut self, doc: u32, directory: &str, path: &str) {
+    pub(crate) fn add(&mut self, doc: u32, directory: &str) {
         debug_assert_eq!(doc as usize, self.directory.len());
         let directory = match self.directories.get(directory) {
             Some(known) => *known,
@@ -74,7 +57,6 @@ impl Siblings {
         }
         members.docs.push(doc);
         self.directory.push(directory);
-        self.pattern.push(pattern(name(path)));
         self.previous.push(NONE);
         self.next.push(NONE);
     }
@@ -140,20 +122,10 @@ impl Siblings {
     }
 
     fn link(&mut self, docs: &[u32], at: usize) {
-        let doc = docs[at];
-        let related = |other: Option<&u32>| match other {
-            Some(other) if self.counts_on(doc, *other) => *other,
-            _ => NONE,
-        };
-        let previous = related(at.checked_sub(1).and_then(|before| docs.get(before)));
-        let next = related(docs.get(at + 1));
-        self.previous[doc as usize] = previous;
-        self.next[doc as usize] = next;
-    }
-
-    fn counts_on(&self, a: u32, b: u32) -> bool {
-        let (a, b) = (self.pattern[a as usize], self.pattern[b as usize]);
-        a == b && a != 0
+        let doc = docs[at] as usize;
+        let previous = at.checked_sub(1).and_then(|before| docs.get(before));
+        self.previous[doc] = previous.copied().unwrap_or(NONE);
+        self.next[doc] = docs.get(at + 1).copied().unwrap_or(NONE);
     }
 
     pub(crate) fn previous(&self, doc: u32) -> u32 {
@@ -178,7 +150,7 @@ impl Siblings {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.directory.len() * 28 + self.directories.len() * 160
+        self.directory.len() * 20 + self.directories.len() * 160
     }
 }
 
@@ -201,24 +173,23 @@ mod tests {
     }
 
     #[test]
-    fn counting_names_follow_each_other_whatever_the_order_of_arrival() {
+    fn names_follow_each_other_whatever_the_order_of_arrival() {
         let paths = ["/s/turn_10", "/s/turn_2", "/s/turn_1", "/t/turn_3", "/s/intro", "/s/turn_3"];
         let path = |doc: u32| paths[doc as usize];
         let mut siblings = Siblings::default();
         let mut told = BTreeSet::new();
         for (doc, path) in (0..).zip(paths) {
-            siblings.add(doc, path.rsplit_once('/').unwrap().0, path);
+            siblings.add(doc, path.rsplit_once('/').unwrap().0);
         }
         siblings.settle(path, |doc| {
             told.insert(doc);
         });
         assert_eq!(told.len(), paths.len());
-        assert_eq!(chain(&siblings, 2), [2, 1, 5, 0]);
+        assert_eq!(chain(&siblings, 4), [4, 2, 1, 5, 0]);
         assert_eq!(siblings.previous(1), 2);
         assert_eq!((siblings.previous(3), siblings.next(3)), (NONE, NONE));
-        assert_eq!((siblings.previous(4), siblings.next(4)), (NONE, NONE));
         siblings.remove(1, path, |_| {});
-        assert_eq!(chain(&siblings, 2), [2, 5, 0]);
+        assert_eq!(chain(&siblings, 4), [4, 2, 5, 0]);
     }
 
     #[test]
@@ -229,11 +200,11 @@ mod tests {
         let path = |doc: u32| paths[doc as usize].as_str();
         let mut siblings = Siblings::default();
         for doc in 0..40 {
-            siblings.add(doc, "/s", path(doc));
+            siblings.add(doc, "/s");
         }
         siblings.settle(path, |_| {});
-        siblings.add(40, "/s", path(40));
-        siblings.add(41, "other/s", path(41));
+        siblings.add(40, "/s");
+        siblings.add(41, "other/s");
         let mut told = Vec::new();
         siblings.settle(path, |doc| told.push(doc));
         assert_eq!((siblings.previous(40), siblings.next(40)), (2, 3));

@@ -13,6 +13,8 @@ const GONE_MIN: usize = 1024;
 pub(crate) struct DocVectors {
     /// None until the first vectors' model is known.
     matrix: Option<VectorMatrix>,
+    /// Who made them, as a number.
+    space: u32,
     /// The first row of each document, or none.
     first: Vec<u32>,
     count: Vec<u8>,
@@ -25,8 +27,15 @@ pub(crate) struct DocVectors {
 
 impl DocVectors {
     /// Forgets every vector; those to come have this many numbers.
-    pub(crate) fn begin(&mut self, dims: usize, docs: usize, live: HashSet<u32, RandomState>) {
+    pub(crate) fn begin(
+        &mut self,
+        space: u32,
+        dims: usize,
+        docs: usize,
+        live: HashSet<u32, RandomState>,
+    ) {
         *self = Self {
+            space,
             matrix: Some(VectorMatrix::new(dims)),
             first: vec![NONE; docs],
             count: vec![0; docs],
@@ -35,8 +44,9 @@ impl DocVectors {
         };
     }
 
-    /// Makes room for the next document, which may take over the vectors of an earlier one.
-    pub(crate) fn add_doc(&mut self, heir_of: Option<u32>) {
+    /// Makes room for the next document, which may take over the vectors of an earlier one. A blank
+    /// one will never have any.
+    pub(crate) fn add_doc(&mut self, heir_of: Option<u32>, is_blank: bool) {
         let doc = u32::try_from(self.first.len()).expect("as many as documents");
         let (first, count) = match heir_of {
             None => (NONE, 0),
@@ -50,7 +60,7 @@ impl DocVectors {
         for row in self.rows(doc) {
             self.doc_of[row as usize] = doc;
         }
-        if first == NONE {
+        if first == NONE && !is_blank {
             self.missing.insert(doc);
         }
         if let Some(before) = heir_of {
@@ -152,6 +162,11 @@ impl DocVectors {
 
     pub(crate) fn matrix(&self) -> Option<&VectorMatrix> {
         self.matrix.as_ref()
+    }
+
+    /// Whether these vectors and those can be compared.
+    pub(crate) fn is_comparable(&self, other: &Self) -> bool {
+        self.space == other.space
     }
 
     pub(crate) fn doc_of(&self, row: u32) -> u32 {

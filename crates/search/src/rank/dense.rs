@@ -1,8 +1,8 @@
 //! The leg by meaning: similarity to the query of each memory's best passage, smoothed over the
-//! neighbours of short memories. Small collections are compared whole; in large ones a look at the
+//! neighbours of what somebody said. Small collections are compared whole; in large ones a look at the
 //! signs of the numbers picks out what is worth comparing.
 
-use crate::index::{NONE, StoreIndex};
+use crate::index::{NOBODY, NONE, StoreIndex};
 use crate::vector::{QueryVector, VectorMatrix};
 use std::collections::HashMap;
 
@@ -32,13 +32,16 @@ impl Similar {
     /// one was divided by.
     pub(crate) fn of(&self, index: &StoreIndex, doc: u32) -> Option<(f32, f32, f32)> {
         let own = self.own(doc)?;
-        if !index.doc(doc).is_short {
+        // A mean and not a sum, or whoever has neighbours would be better for having them; and only
+        // in conversations, because notes side by side need not be about the same.
+        let is_said = |doc: u32| index.doc(doc).is_short && index.doc(doc).author != NOBODY;
+        if !is_said(doc) {
             return Some((own, own, 1.0));
         }
         let (mut sum, mut weight) = (own, 1.0);
         for neighbour in [index.siblings().previous(doc), index.siblings().next(doc)] {
             if neighbour != NONE
-                && index.doc(neighbour).is_short
+                && is_said(neighbour)
                 && let Some(similarity) = self.own(neighbour)
             {
                 sum += SMOOTHING * similarity;
@@ -71,7 +74,15 @@ pub(crate) fn dense_leg(
     also: impl Fn(usize) -> Vec<u32>,
 ) -> DenseLeg {
     let rows: usize = parts.iter().map(|(index, _)| index.vectors().row_count()).sum();
-    let is_picked = rows > WHOLE_ROWS_MAX;
+    compare(parts, rows, rows > WHOLE_ROWS_MAX, also)
+}
+
+fn compare(
+    parts: &[(&StoreIndex, Option<&QueryVector>)],
+    rows: usize,
+    is_picked: bool,
+    also: impl Fn(usize) -> Vec<u32>,
+) -> DenseLeg {
     let mut sampled_least = f32::INFINITY;
     let mut similar = Vec::with_capacity(parts.len());
     for (at, (index, query)) in parts.iter().enumerate() {
@@ -156,3 +167,7 @@ impl<'a> Space<'a> {
         scores.into_iter().fold(f32::INFINITY, f32::min)
     }
 }
+
+#[cfg(test)]
+#[path = "dense_tests.rs"]
+mod tests;

@@ -36,6 +36,9 @@ fn similarity(parts: &[Part<'_>], a: &Candidate, b: &Candidate) -> f32 {
     let (Some(a_matrix), Some(b_matrix)) = (a_vectors.matrix(), b_vectors.matrix()) else {
         return 0.0;
     };
+    if !a_vectors.is_comparable(b_vectors) {
+        return 0.0;
+    }
     let mut most = 0.0f32;
     for a_row in a_vectors.rows(a.doc) {
         for b_row in b_vectors.rows(b.doc) {

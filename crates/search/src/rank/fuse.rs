@@ -7,8 +7,11 @@ use super::lexical::LexicalLeg;
 use crate::index::StoreIndex;
 use crate::wanted::{Explanation, Fusion, Mode, Wanted};
 
-/// The lexical leg's share where nothing else is asked for.
-const LEXICAL_WEIGHT: f32 = 0.36;
+/// The lexical leg's share where nothing else is asked for, if its best result covers the query at
+/// least so far. Below, the share falls with it: a best result that only shares a word or two with
+/// the query is an accident, and normalising it to 1 would put it above everything.
+const LEXICAL_WEIGHT: f32 = 0.45;
+const COVERED_ENOUGH: f32 = 0.2;
 /// Ranks that count in reciprocal rank fusion.
 const RRF_DEPTH: usize = 1000;
 
@@ -73,7 +76,7 @@ impl Fused {
             (Mode::Lexical, _) => 1.0,
             (Mode::Semantic, _) => 0.0,
             (Mode::Hybrid, Fusion::Convex { lexical_weight }) => {
-                lexical_weight.unwrap_or(LEXICAL_WEIGHT)
+                lexical_weight.unwrap_or_else(|| lexical_share(best_lexical, lexical.reachable))
             }
             (Mode::Hybrid, Fusion::Rrf { .. }) => 0.5,
         };
@@ -81,7 +84,7 @@ impl Fused {
         let mut fused = Self { scored, is_convex, weight, best_lexical, least, span, middle };
         match wanted.fusion {
             Fusion::Convex { .. } => fused.by_mean(),
-            Fusion::Rrf { k } => fused.by_rank(k),
+            Fusion::Rrf { k } => fused.by_rank(indexes, k),
         }
         fused
     }
@@ -96,8 +99,10 @@ impl Fused {
         self.scored = scored;
     }
 
-    fn by_rank(&mut self, k: f32) {
+    fn by_rank(&mut self, indexes: &[&StoreIndex], k: f32) {
         let weight = self.weight;
+        // Equals go by id, or ranks would tell in which order an index was filled.
+        let id = |one: &Scored| indexes[one.part as usize].doc(one.doc).id;
         let value = |lexical: bool, one: &Scored| if lexical { one.lexical } else { one.smoothed };
         for (is_lexical, share) in [(true, weight), (false, 1.0 - weight)] {
             let counts = |one: &Scored| {
@@ -108,7 +113,8 @@ impl Fused {
                 (0..self.scored.len()).filter(|at| counts(&self.scored[*at])).collect();
             let better = |a: &usize, b: &usize| {
                 let (a, b) = (&self.scored[*a], &self.scored[*b]);
-                value(is_lexical, b).total_cmp(&value(is_lexical, a))
+                let by_value = value(is_lexical, b).total_cmp(&value(is_lexical, a));
+                by_value.then_with(|| id(a).cmp(&id(b)))
             };
             if order.len() > RRF_DEPTH {
                 order.select_nth_unstable_by(RRF_DEPTH, better);
@@ -151,6 +157,12 @@ impl Fused {
             ..Explanation::default()
         }
     }
+}
+
+/// The lexical leg's share in the mean, by how much of the query its best result covers.
+fn lexical_share(best: f32, reachable: f32) -> f32 {
+    let covered = if reachable > 0.0 { best / reachable } else { 0.0 };
+    LEXICAL_WEIGHT * (covered / COVERED_ENOUGH).min(1.0)
 }
 
 /// Every document of an index that at least one leg knows something about.

@@ -26,6 +26,8 @@ pub struct LexicalLeg {
     pub(crate) found: Vec<Vec<(u32, f32)>>,
     /// The words that were looked for.
     pub(crate) words: Vec<QueryWord>,
+    /// What a piece that is full of every word of the query would score.
+    pub(crate) reachable: f32,
 }
 
 /// One word of the query, or what a prefix stands for.
@@ -38,7 +40,7 @@ pub(crate) struct QueryWord {
 impl LexicalLeg {
     /// What comes out when nobody asks.
     pub fn nothing(indexes: usize) -> Self {
-        Self { found: vec![Vec::new(); indexes], words: Vec::new() }
+        Self { found: vec![Vec::new(); indexes], words: Vec::new(), reachable: 0.0 }
     }
 
     /// Which of the words a document holds itself.
@@ -64,16 +66,18 @@ pub fn lexical_leg(indexes: &[&StoreIndex], query: &TextQuery) -> LexicalLeg {
     }
     let window_mean = (windows as f64 / pieces as f64).max(1.0) as f32;
     let mut tallies: Vec<Tally<'_>> = indexes.iter().map(|index| Tally::new(index)).collect();
+    let mut reachable = 0.0;
     for word in &words {
         let counted: Vec<Vec<(u32, u32)>> =
             tallies.iter_mut().map(|tally| tally.count(word)).collect();
         let holding: usize = counted.iter().map(Vec::len).sum();
         let weight = word.weight * idf(pieces, holding as u64);
+        reachable += weight * (K1 + 1.0);
         for (tally, counted) in tallies.iter_mut().zip(counted) {
             tally.score(&counted, weight, window_mean);
         }
     }
-    LexicalLeg { found: tallies.into_iter().map(Tally::by_document).collect(), words }
+    LexicalLeg { found: tallies.into_iter().map(Tally::by_document).collect(), words, reachable }
 }
 
 fn idf(pieces: u64, holding: u64) -> f32 {
@@ -88,12 +92,14 @@ fn query_words(indexes: &[&StoreIndex], query: &TextQuery) -> Vec<QueryWord> {
         .map(|term| QueryWord { terms: vec![term.text.clone()], weight: term.count as f32 })
         .collect();
     for prefix in &query.prefixes {
-        let mut terms: Vec<String> = indexes
-            .iter()
-            .flat_map(|index| [index.words(), index.names()])
-            .flat_map(|postings| postings.matching(prefix, PREFIX_WORDS_MAX))
-            .map(str::to_owned)
-            .collect();
+        let mut terms: Vec<String> = Vec::new();
+        for index in indexes {
+            let is_live = |unit: u32| index.is_live(index.unit(unit).doc);
+            let words = index.words().matching(prefix, PREFIX_WORDS_MAX, is_live);
+            let is_live = |doc: u32| index.is_live(doc);
+            let names = index.names().matching(prefix, PREFIX_WORDS_MAX, is_live);
+            terms.extend(words.into_iter().chain(names).map(str::to_owned));
+        }
         terms.sort_unstable();
         terms.dedup();
         terms.truncate(PREFIX_WORDS_MAX);
@@ -105,21 +111,25 @@ fn query_words(indexes: &[&StoreIndex], query: &TextQuery) -> Vec<QueryWord> {
 }
 
 /// Leaves out the commonest words while there is more to read than one query should; the rarest
-/// stays in any case.
+/// stays in any case. What is left stays in the order of the query, so that neither the sum nor
+/// what explains it depends on entries of memories that are gone.
 fn prune(indexes: &[&StoreIndex], words: Vec<QueryWord>) -> Vec<QueryWord> {
     let entries = |word: &QueryWord| -> usize {
         let lists = indexes.iter().flat_map(|index| word.terms.iter().map(|term| (*index, term)));
         lists.map(|(index, term)| index.words().get(term).map_or(0, |list| list.len())).sum()
     };
-    let mut sized: Vec<(usize, QueryWord)> =
-        words.into_iter().map(|word| (entries(&word), word)).collect();
-    sized.sort_by_key(|(entries, _)| *entries);
+    let mut sized: Vec<(usize, usize, QueryWord)> =
+        words.into_iter().enumerate().map(|(at, word)| (entries(&word), at, word)).collect();
+    sized.sort_by_key(|(entries, at, _)| (*entries, *at));
     let mut total = 0;
-    let kept = sized.into_iter().enumerate().take_while(|(at, (entries, _))| {
+    let fitting = sized.iter().take_while(|(entries, ..)| {
         total += entries;
-        *at == 0 || total <= ENTRIES_MAX
+        total <= ENTRIES_MAX
     });
-    kept.map(|(_, (_, word))| word).collect()
+    let kept = fitting.count().max(1);
+    sized.truncate(kept);
+    sized.sort_by_key(|(_, at, _)| *at);
+    sized.into_iter().map(|(_, _, word)| word).collect()
 }
 
 /// Adds up one index.
@@ -224,3 +234,7 @@ fn spread(index: &StoreIndex, doc: u32, mut lend: impl FnMut(u32, u32)) {
         to(siblings.previous(previous), WINDOW_TWO_AWAY);
     }
 }
+
+#[cfg(test)]
+#[path = "lexical_tests.rs"]
+mod tests;

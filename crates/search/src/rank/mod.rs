@@ -188,3 +188,6 @@ impl Ranking {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

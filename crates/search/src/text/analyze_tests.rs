@@ -131,7 +131,7 @@ proptest! {
     fn any_text_is_analyzed(text in "[a-zA-Z0-9'’é\u{301}\u{0}猫かｶﾞ한กั \u{200d}_]{0,80}|\\PC{0,80}") {
         let mut has_any = false;
         Analyzer::new().terms(&text, |term| {
-            assert!(!term.text.is_empty() && term.text.chars().count() <= 2 * WORD_CHARS_MAX);
+            assert!(!term.text.is_empty() && term.text.chars().count() <= WORD_CHARS_MAX);
             assert!(text.get(term.range).is_some());
             has_any = true;
         });
