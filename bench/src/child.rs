@@ -16,9 +16,15 @@ pub(crate) struct Server {
 impl Server {
     /// Starts `loci serve` on a data directory.
     pub(crate) fn loci(binary: &Path, data: &Path) -> anyhow::Result<Self> {
-        let mut command = Command::new(binary);
-        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data);
-        command.env("LOCI_ADMIN_KEY", KEY);
+        Self::start(serve(binary, data), "loci listening on http://")
+    }
+
+    /// Starts `loci serve` on a data directory with these settings, which are kept beside it.
+    pub(crate) fn loci_with(binary: &Path, data: &Path, settings: &str) -> anyhow::Result<Self> {
+        let file = data.with_extension("toml");
+        std::fs::write(&file, settings)?;
+        let mut command = serve(binary, data);
+        command.arg("--config").arg(file);
         Self::start(command, "loci listening on http://")
     }
 
@@ -49,6 +55,13 @@ impl Server {
         let kib = line.and_then(|line| line.split_whitespace().next()).context("no VmRSS")?;
         Ok(kib.parse::<u64>()? * 1024)
     }
+}
+
+fn serve(binary: &Path, data: &Path) -> Command {
+    let mut command = Command::new(binary);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data);
+    command.env("LOCI_ADMIN_KEY", KEY);
+    command
 }
 
 impl Drop for Server {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 const PER_STORE: u64 = 10_000;
-const PER_BATCH: u64 = 100;
+pub(crate) const PER_BATCH: u64 = 100;
 
 /// A text like a memory: a few hundred bytes of words that repeat as words do.
 pub(crate) fn text(n: u64) -> String {
@@ -53,7 +53,8 @@ pub(crate) fn run(directory: &Path, count: u64) -> anyhow::Result<Vec<(StoreId, 
             let end = count.min(next + PER_STORE);
             while next < end {
                 let upto = end.min(next + PER_BATCH);
-                put(&storage, store, next..upto).await?;
+                let path = |n: u64| format!("/filled/{}/{n}", n % 100);
+                put(&storage, store, next..upto, path, text).await?;
                 samples.push((store, memory_id(next)));
                 next = upto;
             }
@@ -66,11 +67,15 @@ pub(crate) fn run(directory: &Path, count: u64) -> anyhow::Result<Vec<(StoreId, 
     })
 }
 
-fn memory_id(n: u64) -> MemoryId {
+pub(crate) fn memory_id(n: u64) -> MemoryId {
     MemoryId::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 | u128::from(n))
 }
 
-async fn make_store(
+pub(crate) fn version_id(n: u64) -> VersionId {
+    VersionId::from_u128(memory_id(n).as_u128())
+}
+
+pub(crate) async fn make_store(
     storage: &SqliteStorage,
     workspace: WorkspaceId,
     n: u64,
@@ -93,10 +98,13 @@ async fn make_store(
     Ok(id)
 }
 
-async fn put(
+/// Writes some memories in one commit.
+pub(crate) async fn put(
     storage: &SqliteStorage,
     store: StoreId,
     range: std::ops::Range<u64>,
+    path_of: impl Fn(u64) -> String,
+    text_of: impl Fn(u64) -> String,
 ) -> anyhow::Result<()> {
     let now = Timestamp::from_micros(1_700_000_000_000_000 + range.start as i64);
     let pass = System::because("the benchmark needs a full store").write(
@@ -106,11 +114,11 @@ async fn put(
     );
     let edits = range
         .map(|n| {
-            let path = MemoryPath::parse(&format!("/filled/{}/{n}", n % 100))?;
+            let path = MemoryPath::parse(&path_of(n))?;
             anyhow::Ok(StampedEdit {
-                edit: Edit::put_text(path, text(n)),
+                edit: Edit::put_text(path, text_of(n)),
                 new_memory: memory_id(n),
-                version: VersionId::from_u128(memory_id(n).as_u128()),
+                version: version_id(n),
             })
         })
         .collect::<Result<Vec<_>, _>>()?;

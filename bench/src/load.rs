@@ -1,20 +1,13 @@
 //! A small closed-loop HTTP/1.1 client: each connection sends, waits, sends again. One thread, so
 //! that the server keeps the other core.
 
+use crate::samples::{Rate, Samples};
 use anyhow::{Context, bail, ensure};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-
-/// What one run measured.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Rate {
-    pub(crate) per_second: f64,
-    pub(crate) p50_ms: f64,
-    pub(crate) p99_ms: f64,
-}
 
 /// One request, ready to send.
 pub(crate) fn request(method: &str, target: &str, body: &str) -> Vec<u8> {
@@ -28,14 +21,24 @@ pub(crate) fn request(method: &str, target: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Runs `clients` connections for a while; `make(client, n)` gives each its n-th request. Any answer
-/// but 200 ends the run with an error.
+/// Runs `clients` connections for a while and sums up; see [`samples`].
 pub(crate) fn run(
     address: SocketAddr,
     clients: usize,
     seconds: f64,
     make: impl Fn(usize, u64) -> Vec<u8> + 'static,
 ) -> anyhow::Result<Rate> {
+    samples(address, clients, seconds, make)?.rate()
+}
+
+/// Runs `clients` connections for a while; `make(client, n)` gives each its n-th request. Any answer
+/// but 200 ends the run with an error.
+pub(crate) fn samples(
+    address: SocketAddr,
+    clients: usize,
+    seconds: f64,
+    make: impl Fn(usize, u64) -> Vec<u8> + 'static,
+) -> anyhow::Result<Samples> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let make = Rc::new(make);
     let local = tokio::task::LocalSet::new();
@@ -47,28 +50,25 @@ pub(crate) fn run(
                 let make = make.clone();
                 tokio::task::spawn_local(async move {
                     let mut connection = Connection::open(address).await?;
-                    let mut micros = Vec::new();
+                    let mut samples = Samples::default();
                     for n in 0.. {
                         let sent = Instant::now();
                         if sent >= end {
                             break;
                         }
                         connection.exchange(&make(client, n)).await?;
-                        micros.push(u32::try_from(sent.elapsed().as_micros()).unwrap_or(u32::MAX));
+                        samples.push(sent.elapsed());
                     }
-                    anyhow::Ok(micros)
+                    anyhow::Ok(samples)
                 })
             })
             .collect();
-        let mut micros = Vec::new();
+        let mut samples = Samples::default();
         for task in tasks {
-            micros.extend(task.await??);
+            samples.extend(task.await??);
         }
-        let elapsed = start.elapsed().as_secs_f64();
-        ensure!(!micros.is_empty(), "no answer within {seconds} s");
-        micros.sort_unstable();
-        let at = |share: f64| f64::from(micros[((micros.len() - 1) as f64 * share) as usize]) / 1e3;
-        Ok(Rate { per_second: micros.len() as f64 / elapsed, p50_ms: at(0.5), p99_ms: at(0.99) })
+        samples.took(start.elapsed());
+        Ok(samples)
     })
 }
 
@@ -77,25 +77,26 @@ pub(crate) fn once(address: SocketAddr, request: &[u8]) -> anyhow::Result<String
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut connection = Connection::open(address).await?;
-        connection.exchange(request).await?;
-        Ok(String::from_utf8(connection.buffer[connection.body_start..].to_vec())?)
+        Ok(connection.exchange(request).await?.to_owned())
     })
 }
 
-struct Connection {
+/// One connection that is kept open.
+pub(crate) struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
     body_start: usize,
 }
 
 impl Connection {
-    async fn open(address: SocketAddr) -> anyhow::Result<Self> {
+    pub(crate) async fn open(address: SocketAddr) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, buffer: Vec::with_capacity(8192), body_start: 0 })
     }
 
-    async fn exchange(&mut self, request: &[u8]) -> anyhow::Result<()> {
+    /// Sends a request and gives back the body of its answer, which must be a 200.
+    pub(crate) async fn exchange(&mut self, request: &[u8]) -> anyhow::Result<&str> {
         self.stream.write_all(request).await?;
         self.buffer.clear();
         loop {
@@ -120,7 +121,7 @@ impl Connection {
                 }
             }
             ensure!(is_ok, "answer is not 200: {}", String::from_utf8_lossy(&self.buffer));
-            return Ok(());
+            return Ok(std::str::from_utf8(&self.buffer[self.body_start..])?);
         }
     }
 }

@@ -2,19 +2,22 @@
 //!
 //! Absolute figures of a shared virtual machine mean little, so every figure that counts is a
 //! ratio: durable writes against the same rows put into SQLite by the shortest path, reads against
-//! a bare axum echo of the same bytes, a large store against a small one. Each pair is measured in
-//! alternation and the median ratio is kept.
+//! a bare axum echo of the same bytes, a large store against a small one, search against a raw FTS5
+//! table and a raw scan. Each pair is measured in alternation and the median ratio is kept.
 
 #![allow(clippy::print_stdout, reason = "this program talks to a person at a terminal")]
 
 mod child;
 mod echo;
 mod fill;
+mod freshness;
 mod load;
 mod measure;
 mod plot;
 mod raw;
 mod report;
+mod samples;
+mod search;
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -27,7 +30,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Runs everything and writes the report
+    /// Runs everything, or the parts named, and writes the report
     Run {
         /// The loci binary to measure
         #[arg(long)]
@@ -41,12 +44,21 @@ enum Command {
         /// Seconds of each measurement
         #[arg(long, default_value_t = 3.0)]
         seconds: f64,
-        /// Only this part: writes, reads or growth
-        #[arg(long)]
-        only: Option<measure::Part>,
+        /// Only these parts
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<measure::Part>,
         /// Alternations of each pair
         #[arg(long, default_value_t = 3)]
         rounds: usize,
+        /// Memories that are searched
+        #[arg(long, value_delimiter = ',', default_values_t = [10_000, 100_000])]
+        sizes: Vec<u64>,
+        /// Search a million memories too
+        #[arg(long)]
+        full: bool,
+        /// Writes the page about search here, and its plot next to it
+        #[arg(long)]
+        report: Option<PathBuf>,
     },
     /// Serves a bare echo; started by `run`
     Echo,
@@ -55,12 +67,21 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Echo => echo::serve(),
-        Command::Run { loci, out, large, seconds, only, rounds } => {
-            let plan = measure::Plan { loci, large, seconds, only, rounds };
+        Command::Run { loci, out, large, seconds, only, rounds, mut sizes, full, report } => {
+            sizes.extend(full.then_some(1_000_000));
+            sizes.sort_unstable();
+            sizes.dedup();
+            let plan = measure::Plan { loci, large, seconds, only, rounds, sizes };
             let figures = measure::run(&plan)?;
-            report::write(&figures, &plan, &out)?;
-            print!("{}", report::table(&figures));
-            Ok(())
+            if plan.wants_ratios() {
+                report::write(&figures, &plan, &out)?;
+                print!("{}", report::table(&figures));
+            }
+            print!("{}", search::page::tables(&figures));
+            match report {
+                Some(file) => search::page::write(&figures, &plan, &file),
+                None => Ok(()),
+            }
         }
     }
 }

@@ -2,8 +2,11 @@
 
 use crate::child::Server;
 use crate::fill;
-use crate::load::{self, Rate, request};
+use crate::freshness::{self, FreshnessFigures};
+use crate::load::{self, request};
 use crate::raw;
+use crate::samples::Rate;
+use crate::search::{self, SearchFigures};
 use anyhow::Context;
 use loci_model::{MemoryId, StoreId};
 use std::path::{Path, PathBuf};
@@ -13,8 +16,22 @@ pub(crate) struct Plan {
     pub(crate) loci: PathBuf,
     pub(crate) large: u64,
     pub(crate) seconds: f64,
-    pub(crate) only: Option<Part>,
+    /// Everything when empty.
+    pub(crate) only: Vec<Part>,
     pub(crate) rounds: usize,
+    /// Memories that are searched.
+    pub(crate) sizes: Vec<u64>,
+}
+
+impl Plan {
+    pub(crate) fn wants(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
+    }
+
+    /// Whether something is measured that the table of ratios shows.
+    pub(crate) fn wants_ratios(&self) -> bool {
+        [Part::Writes, Part::Reads, Part::Growth].into_iter().any(|part| self.wants(part))
+    }
 }
 
 /// A part of the measurements.
@@ -23,6 +40,8 @@ pub(crate) enum Part {
     Writes,
     Reads,
     Growth,
+    Search,
+    Freshness,
 }
 
 /// One line of the report.
@@ -42,26 +61,36 @@ pub(crate) struct Ratio {
 
 pub(crate) struct Figures {
     pub(crate) lines: Vec<Figure>,
+    /// Measured along with the lines.
     pub(crate) idle_bytes: u64,
+    pub(crate) search: Option<SearchFigures>,
+    pub(crate) freshness: Option<FreshnessFigures>,
 }
 
 const SMALL: u64 = 1_000;
 
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<Figures> {
     let scratch = tempfile::tempdir()?;
-    let idle_bytes = idle(plan, &scratch.path().join("idle"))?;
-    let mut lines = Vec::new();
-    let wanted = |part| plan.only.is_none_or(|only| only == part);
-    if wanted(Part::Writes) {
-        writes(plan, scratch.path(), &mut lines)?;
+    let mut figures = Figures { lines: Vec::new(), idle_bytes: 0, search: None, freshness: None };
+    if plan.wants_ratios() {
+        figures.idle_bytes = idle(plan, &scratch.path().join("idle"))?;
     }
-    if wanted(Part::Reads) {
-        reads(plan, &scratch.path().join("reads"), &mut lines)?;
+    if plan.wants(Part::Writes) {
+        writes(plan, scratch.path(), &mut figures.lines)?;
     }
-    if wanted(Part::Growth) {
-        growth(plan, scratch.path(), &mut lines)?;
+    if plan.wants(Part::Reads) {
+        reads(plan, &scratch.path().join("reads"), &mut figures.lines)?;
     }
-    Ok(Figures { lines, idle_bytes })
+    if plan.wants(Part::Growth) {
+        growth(plan, scratch.path(), &mut figures.lines)?;
+    }
+    if plan.wants(Part::Search) {
+        figures.search = Some(search::run(plan, scratch.path())?);
+    }
+    if plan.wants(Part::Freshness) {
+        figures.freshness = Some(freshness::run(plan, scratch.path())?);
+    }
+    Ok(figures)
 }
 
 fn idle(plan: &Plan, data: &Path) -> anyhow::Result<u64> {
@@ -172,7 +201,7 @@ fn growth(plan: &Plan, scratch: &Path, lines: &mut Vec<Figure>) -> anyhow::Resul
 }
 
 /// Measures a pair several times over: (own, what it is compared with).
-fn alternate(
+pub(crate) fn alternate(
     rounds: usize,
     mut pair: impl FnMut(usize) -> anyhow::Result<(Rate, Rate)>,
 ) -> anyhow::Result<Vec<(Rate, Rate)>> {
@@ -180,7 +209,7 @@ fn alternate(
 }
 
 /// Keeps the round with the median ratio.
-fn push(
+pub(crate) fn push(
     lines: &mut Vec<Figure>,
     name: &str,
     to: &'static str,
@@ -201,7 +230,7 @@ fn push(
     });
 }
 
-fn make_store(server: &Server) -> anyhow::Result<String> {
+pub(crate) fn make_store(server: &Server) -> anyhow::Result<String> {
     let answer =
         load::once(server.address, &request("POST", "/v1/memory_stores", r#"{"name":"bench"}"#))?;
     id_of(&answer)
@@ -212,7 +241,7 @@ fn id_of(answer: &str) -> anyhow::Result<String> {
     Ok(answer["id"].as_str().context("answer without id")?.to_owned())
 }
 
-fn create(store: &str, run: &str) -> impl Fn(usize, u64) -> Vec<u8> + 'static {
+pub(crate) fn create(store: &str, run: &str) -> impl Fn(usize, u64) -> Vec<u8> + 'static {
     let target = format!("/v1/memory_stores/{store}/memories");
     let run = run.to_owned();
     move |client, n| {

@@ -2,7 +2,7 @@
 //! schema, pragmas and statements as the SQLite engine, one writer thread that commits whatever has
 //! queued together, and as many callers that wait for their commit.
 
-use crate::load::Rate;
+use crate::samples::{Rate, Samples};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, params};
 use std::path::Path;
@@ -10,12 +10,14 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-const SCHEMA: &str = include_str!("../../crates/storage-sqlite/migrations/0001_init.sql");
+const SCHEMA: [&str; 2] = [
+    include_str!("../../crates/storage-sqlite/migrations/0001_init.sql"),
+    include_str!("../../crates/storage-sqlite/migrations/0002_vectors.sql"),
+];
 const MEMORY: &str = include_str!("../../crates/storage-sqlite/queries/memory/insert.sql");
 const VERSION: &str = include_str!("../../crates/storage-sqlite/queries/version/insert.sql");
 const PAYLOAD: &str = include_str!("../../crates/storage-sqlite/queries/payload/insert.sql");
 const CHANGE: &str = include_str!("../../crates/storage-sqlite/queries/change/insert.sql");
-const WORDS: &str = include_str!("../../crates/storage-sqlite/queries/words/insert.sql");
 const COUNT: &str = include_str!("../../crates/storage-sqlite/queries/store/count.sql");
 
 struct Job {
@@ -38,33 +40,30 @@ pub(crate) fn run(
     let end = start + Duration::from_secs_f64(seconds);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let local = tokio::task::LocalSet::new();
-    let mut micros: Vec<u32> = local.block_on(&runtime, async move {
+    let mut samples = local.block_on(&runtime, async move {
         let tasks: Vec<_> = (0..callers)
             .map(|caller| tokio::task::spawn_local(call(caller, sender.clone(), end, text_of)))
             .collect();
         drop(sender);
-        let mut micros = Vec::new();
+        let mut samples = Samples::default();
         for task in tasks {
-            micros.extend(task.await.expect("a caller only sends and waits"));
+            samples.extend(task.await.expect("a caller only sends and waits"));
         }
-        micros
+        samples
     });
-    let elapsed = start.elapsed().as_secs_f64();
+    samples.took(start.elapsed());
     writer.join().expect("the writer reports errors as values")?;
-    micros.sort_unstable();
-    anyhow::ensure!(!micros.is_empty(), "nothing was written");
-    let at = |share: f64| f64::from(micros[((micros.len() - 1) as f64 * share) as usize]) / 1e3;
-    Ok(Rate { per_second: micros.len() as f64 / elapsed, p50_ms: at(0.5), p99_ms: at(0.99) })
+    samples.rate()
 }
 
-/// One caller: writes, waits, writes again. Answers how long each write took, in microseconds.
+/// One caller: writes, waits, writes again.
 async fn call(
     caller: usize,
     sender: mpsc::Sender<Job>,
     end: Instant,
     text_of: fn(u64) -> String,
-) -> Vec<u32> {
-    let mut micros = Vec::new();
+) -> Samples {
+    let mut samples = Samples::default();
     for n in 0u64.. {
         let sent = Instant::now();
         if sent >= end {
@@ -75,9 +74,9 @@ async fn call(
         if sender.send(job).is_err() || answered.await.is_err() {
             break;
         }
-        micros.push(u32::try_from(sent.elapsed().as_micros()).unwrap_or(u32::MAX));
+        samples.push(sent.elapsed());
     }
-    micros
+    samples
 }
 
 /// As the engine opens its own: see `storage-sqlite/src/open.rs`.
@@ -89,7 +88,9 @@ fn open(path: &Path) -> anyhow::Result<Connection> {
          pragma foreign_keys=on; pragma temp_store=memory; pragma mmap_size=0;
          pragma cell_size_check=on; pragma cache_size=-65536;",
     )?;
-    connection.execute_batch(SCHEMA)?;
+    for step in SCHEMA {
+        connection.execute_batch(step)?;
+    }
     connection.execute_batch(
         "insert into store (store_id, workspace_id, owner, name, description, metadata,
              partitioning, remove_by, share_by, content_bytes_max, memories_max, created_at, updated_at)
@@ -145,7 +146,8 @@ fn insert(connection: &Connection, row: i64, job: &Job) -> anyhow::Result<()> {
         job.text.len() as i64,
         0,
         row,
-        row
+        row,
+        none
     ])?;
     connection.prepare_cached(VERSION)?.execute(params![
         row,
@@ -172,6 +174,5 @@ fn insert(connection: &Connection, row: i64, job: &Job) -> anyhow::Result<()> {
     ])?;
     connection.prepare_cached(PAYLOAD)?.execute(params![row, job.text.as_bytes()])?;
     connection.prepare_cached(CHANGE)?.execute(params![1, row, 0, row, 1, id, row, "api"])?;
-    connection.prepare_cached(WORDS)?.execute(params![row, "s1", job.path, "", job.text])?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The figures as a page and a plot.
 
-use crate::measure::{Figures, Plan};
+use crate::measure::{Figure, Figures, Plan};
 use crate::plot;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,9 +12,9 @@ pub(crate) fn write(figures: &Figures, plan: &Plan, out: &Path) -> anyhow::Resul
         "# Benchmarks\n\n\
          Made by `cargo xtask bench`. Client and server share two cores of a virtual machine, so only the \
          ratios mean something: each compares two measurements of {} s taken in alternation, {} times, \
-         and is the median. A create is one durable write through HTTP: on disk and searchable by word \
-         when answered. The raw ceiling puts the same rows and index entries into SQLite with the same \
-         pragmas, by one thread that commits whatever has queued.\n\n{}\n\
+         and is the median. A create is one durable write through HTTP: on disk and found by word \
+         by the very next search. The raw ceiling puts the same rows into SQLite with the same pragmas, \
+         by one thread that commits whatever has queued. Search has [its own page](search.md).\n\n{}\n\
          ![ratios](ratios.svg)\n",
         plan.seconds,
         plan.rounds,
@@ -26,10 +26,19 @@ pub(crate) fn write(figures: &Figures, plan: &Plan, out: &Path) -> anyhow::Resul
 
 /// The figures as a Markdown table.
 pub(crate) fn table(figures: &Figures) -> String {
+    let mut text = lines(&figures.lines);
+    let mib = figures.idle_bytes as f64 / f64::from(1 << 20);
+    let verdict = if mib <= 60.0 { "met" } else { "missed" };
+    let _ = writeln!(text, "| resident memory, idle | {mib:.1} MiB | | | | ≤ 60 MiB {verdict} |");
+    text
+}
+
+/// Some lines as a Markdown table.
+pub(crate) fn lines(lines: &[Figure]) -> String {
     let mut text = String::from(
         "| what | per second | p50 ms | p99 ms | ratio | target |\n|---|---:|---:|---:|---:|---:|\n",
     );
-    for line in &figures.lines {
+    for line in lines {
         let rate = line.rate;
         let (ratio, target) = match &line.ratio {
             None => (String::new(), String::new()),
@@ -47,8 +56,5 @@ pub(crate) fn table(figures: &Figures) -> String {
             line.name, rate.per_second, rate.p50_ms, rate.p99_ms
         );
     }
-    let mib = figures.idle_bytes as f64 / f64::from(1 << 20);
-    let verdict = if mib <= 60.0 { "met" } else { "missed" };
-    let _ = writeln!(text, "| resident memory, idle | {mib:.1} MiB | | | | ≤ 60 MiB {verdict} |");
     text
 }
