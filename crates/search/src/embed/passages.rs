@@ -28,8 +28,7 @@ pub fn passages(body: &str, tokens: &dyn Fn(&str) -> usize) -> Vec<Range<usize>>
     }
     let mut passages = Vec::new();
     let mut open: Option<Open> = None;
-    let mut units = Units::new(body, tokens).peekable();
-    while let Some(unit) = units.next() {
+    for unit in Units::new(body, tokens) {
         let Some(passage) = &mut open else {
             open = Some(Open::from(unit));
             continue;

@@ -90,7 +90,7 @@ fn a_text_past_the_limit_is_cut_and_none_is_no_work() {
 /// Niceness is a thread's own on Linux; the rest of the process must not be slowed down with it.
 #[test]
 #[cfg(target_os = "linux")]
-fn only_the_thread_for_passages_stands_back() {
+fn only_the_threads_for_passages_stand_back() {
     MODEL.embed(&["a passage"], Purpose::Passage).unwrap();
     let niceness = |task: std::fs::DirEntry| -> Option<i64> {
         // A thread may end while we look. Its name, in brackets, may hold spaces.
@@ -99,6 +99,7 @@ fn only_the_thread_for_passages_stands_back() {
     };
     let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten();
     let all: Vec<i64> = threads.filter_map(niceness).collect();
-    assert_eq!(all.iter().filter(|&&nice| nice == 15).count(), 1, "{all:?}");
+    let cores = std::thread::available_parallelism().unwrap().get();
+    assert_eq!(all.iter().filter(|&&nice| nice == 15).count(), cores.min(4), "{all:?}");
     assert!(all.iter().filter(|&&nice| nice < 15).count() > 1, "{all:?}");
 }
