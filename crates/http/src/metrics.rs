@@ -5,6 +5,7 @@
 //! additions.
 
 use http::{Method, StatusCode};
+use loci_engine::search::Mode;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -37,6 +38,11 @@ struct RouteLabels {
     route: String,
 }
 
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct SearchLabels {
+    mode: &'static str,
+}
+
 #[derive(Clone)]
 struct Buckets;
 
@@ -51,6 +57,7 @@ pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     seconds: Family<RouteLabels, Histogram, Buckets>,
+    search_seconds: Family<SearchLabels, Histogram, Buckets>,
     connections: Gauge,
     resident_bytes: Gauge,
     routes: RwLock<HashMap<String, Arc<RouteMetrics>>>,
@@ -60,6 +67,8 @@ impl Metrics {
     pub(crate) fn new() -> Self {
         let requests = Family::<RequestLabels, Counter>::default();
         let seconds = Family::<RouteLabels, Histogram, Buckets>::new_with_constructor(Buckets);
+        let search_seconds =
+            Family::<SearchLabels, Histogram, Buckets>::new_with_constructor(Buckets);
         let (connections, resident_bytes) = (Gauge::default(), Gauge::default());
         let mut registry = Registry::with_prefix("loci");
         registry.register("requests", "Requests answered", requests.clone());
@@ -69,6 +78,12 @@ impl Metrics {
             Unit::Seconds,
             seconds.clone(),
         );
+        registry.register_with_unit(
+            "search",
+            "Time of a search that was answered, by mode, waiting included",
+            Unit::Seconds,
+            search_seconds.clone(),
+        );
         registry.register("connections", "Open connections", connections.clone());
         registry.register_with_unit(
             "resident",
@@ -76,7 +91,15 @@ impl Metrics {
             Unit::Bytes,
             resident_bytes.clone(),
         );
-        Self { registry, requests, seconds, connections, resident_bytes, routes: RwLock::default() }
+        Self {
+            registry,
+            requests,
+            seconds,
+            search_seconds,
+            connections,
+            resident_bytes,
+            routes: RwLock::default(),
+        }
     }
 
     /// The handles of a route, by its pattern.
@@ -95,6 +118,16 @@ impl Metrics {
         });
         let mut routes = self.routes.write().unwrap_or_else(|poison| poison.into_inner());
         Arc::clone(routes.entry(name.to_owned()).or_insert(route))
+    }
+
+    /// Counts one search that was answered.
+    pub(crate) fn count_search(&self, mode: Mode, took: Duration) {
+        let mode = match mode {
+            Mode::Hybrid => "hybrid",
+            Mode::Lexical => "lexical",
+            Mode::Semantic => "semantic",
+        };
+        self.search_seconds.get_or_create(&SearchLabels { mode }).observe(took.as_secs_f64());
     }
 
     /// Everything as Prometheus text.
@@ -181,7 +214,9 @@ mod tests {
             StatusCode::NOT_FOUND,
             Duration::ZERO,
         );
+        metrics.count_search(Mode::Hybrid, Duration::from_millis(4));
         let text = metrics.render();
+        assert!(text.contains("loci_search_seconds_count{mode=\"hybrid\"} 1"), "{text}");
         let line = "loci_requests_total{route=\"/v1/stats\",method=\"GET\",status=\"200\"} 2";
         assert!(text.contains(line), "{text}");
         assert!(text.contains("method=\"other\",status=\"404\"} 1"), "{text}");

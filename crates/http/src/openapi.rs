@@ -1,7 +1,8 @@
 //! The OpenAPI document: our routes and the doors', generated from the code that serves them.
 
 use crate::routes::{
-    admin, attributes, changes, dump, erase, grants, health, keys, principals, sessions_note, stats,
+    admin, attributes, changes, dump, duplicates, embedding, erase, grants, health, keys, policy,
+    principals, search, sessions_note, stats,
 };
 use crate::wire::ErrorEnvelope;
 use bytes::Bytes;
@@ -30,6 +31,11 @@ use utoipa::{Modify, OpenApi, ToSchema};
         attributes::change,
         erase::erase,
         changes::list,
+        search::in_store,
+        search::everywhere,
+        duplicates::report,
+        policy::show,
+        policy::change,
         stats::of_store,
         stats::of_all,
         keys::list,
@@ -39,6 +45,8 @@ use utoipa::{Modify, OpenApi, ToSchema};
         principals::create,
         sessions_note::show,
         admin::check,
+        embedding::show,
+        embedding::reembed,
         admin::backup,
         dump::export,
         dump::import,
@@ -47,6 +55,8 @@ use utoipa::{Modify, OpenApi, ToSchema};
     tags(
         (name = "attributes", description = "What is known about memories beside their content"),
         (name = "changes", description = "What happened in a store, in order"),
+        (name = "search", description = "Finding memories, by word and by meaning"),
+        (name = "policy", description = "The switches of a store"),
         (name = "grants", description = "Who may use a store"),
         (name = "principals", description = "Who can own stores, hold keys and be granted access"),
         (name = "API keys", description = "What callers prove themselves with"),

@@ -24,6 +24,10 @@ async fn the_document_lists_every_native_route() {
         (format!("{store}/memories/{{memory_id}}/attributes"), &["get", "post", "patch"]),
         (format!("{store}/memories/{{memory_id}}/erase"), &["post"]),
         (format!("{store}/changes"), &["get"]),
+        (format!("{store}/search"), &["post"]),
+        ("/v1/search".into(), &["post"]),
+        (format!("{store}/duplicates"), &["get"]),
+        (format!("{store}/policy"), &["get", "post"]),
         (format!("{store}/stats"), &["get"]),
         ("/v1/stats".into(), &["get"]),
         ("/v1/api_keys".into(), &["get", "post"]),
@@ -31,6 +35,8 @@ async fn the_document_lists_every_native_route() {
         ("/v1/principals".into(), &["get", "post"]),
         ("/v1/sessions/{session_id}/note".into(), &["get"]),
         ("/v1/check".into(), &["post"]),
+        ("/v1/embedding".into(), &["get"]),
+        ("/v1/embedding/reembed".into(), &["post"]),
         ("/v1/backup".into(), &["get"]),
         ("/v1/export".into(), &["get"]),
         ("/v1/import".into(), &["post"]),
@@ -41,7 +47,7 @@ async fn the_document_lists_every_native_route() {
             assert!(route["responses"]["4XX"]["content"].is_object(), "{method} {path}");
         }
     }
-    assert_eq!(paths.len(), 19);
+    assert_eq!(paths.len(), 25);
     let schemas = document["components"]["schemas"].as_object().unwrap();
     for (name, schema) in schemas {
         for (field, described) in schema["properties"].as_object().into_iter().flatten() {

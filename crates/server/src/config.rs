@@ -4,10 +4,15 @@
 //! file never holds a secret, only where to find one or its hash, so it can be kept in a repository;
 //! and no message here repeats a line of it, in case somebody wrote one there all the same.
 
+mod search;
+
+pub(crate) use search::{EmbedderConfig, HttpEmbedderConfig, SearchConfig};
+
 use crate::exit::Failure;
 use loci_engine::Secret;
 use loci_http::HttpOptions;
 use loci_model::{Level, Power, PrincipalKind};
+use search::SearchSection;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::fs;
@@ -25,6 +30,7 @@ pub(crate) const SECRET_CHARS_MIN: usize = 16;
 pub(crate) struct Config {
     pub(crate) server: ServerSection,
     pub(crate) limits: LimitsSection,
+    pub(crate) search: SearchSection,
     #[serde(rename = "principal")]
     pub(crate) principals: Vec<PrincipalEntry>,
     #[serde(rename = "store")]
@@ -206,6 +212,7 @@ impl Config {
                 ));
             }
         }
+        self.search.check()?;
         self.limits.check()
     }
 
@@ -379,6 +386,14 @@ mod tests {
             "secret_env",
             "secret_file",
             "secret_sha256",
+            "embedder",
+            "memory_mb",
+            "url",
+            "model",
+            "api_key_env",
+            "dims",
+            "timeout_seconds",
+            "batch_max",
         ] {
             assert!(REFERENCE.contains(&format!("`{name}`")), "{name} is not described");
         }

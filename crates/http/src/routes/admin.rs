@@ -43,8 +43,8 @@ pub(crate) struct CheckView {
     versions: u64,
     /// Feed entries looked at.
     changes: u64,
-    /// Index entries looked at.
-    indexed: u64,
+    /// Versions with vectors looked at.
+    vectors: u64,
     /// What does not fit; no content, no paths.
     problems: Vec<String>,
 }
@@ -65,7 +65,7 @@ pub(crate) async fn check(
         memories: report.memories,
         versions: report.versions,
         changes: report.changes,
-        indexed: report.indexed,
+        vectors: report.vectors,
         problems: report.problems,
     }))
 }

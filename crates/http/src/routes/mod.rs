@@ -7,11 +7,15 @@ pub(crate) mod admin;
 pub(crate) mod attributes;
 pub(crate) mod changes;
 pub(crate) mod dump;
+pub(crate) mod duplicates;
+pub(crate) mod embedding;
 pub(crate) mod erase;
 pub(crate) mod grants;
 pub(crate) mod health;
 pub(crate) mod keys;
+pub(crate) mod policy;
 pub(crate) mod principals;
+pub(crate) mod search;
 pub(crate) mod sessions_note;
 pub(crate) mod stats;
 
@@ -78,6 +82,10 @@ pub(crate) fn router(native: Arc<Native>) -> Router {
         )
         .route(&store("memories/{memory_id}/erase"), post(erase::erase))
         .route(&store("changes"), get(changes::list))
+        .route(&store("search"), post(search::in_store))
+        .route("/v1/search", post(search::everywhere))
+        .route(&store("duplicates"), get(duplicates::report))
+        .route(&store("policy"), get(policy::show).post(policy::change))
         .route(&store("stats"), get(stats::of_store))
         .route("/v1/stats", get(stats::of_all))
         .route("/v1/api_keys", get(keys::list).post(keys::create))
@@ -85,6 +93,8 @@ pub(crate) fn router(native: Arc<Native>) -> Router {
         .route("/v1/principals", get(principals::list).post(principals::create))
         .route("/v1/sessions/{session_id}/note", get(sessions_note::show))
         .route("/v1/check", post(admin::check))
+        .route("/v1/embedding", get(embedding::show))
+        .route("/v1/embedding/reembed", post(embedding::reembed))
         .route("/v1/backup", get(admin::backup))
         .route("/v1/export", get(dump::export))
         .route("/v1/import", post(dump::import))

@@ -2,6 +2,7 @@
 //! ever grow. `docs/reference/cli.md` describes them; a test compares the two.
 
 use clap::{Parser, Subcommand, ValueEnum};
+use loci_model::limit;
 use std::path::PathBuf;
 
 /// Memory for AI agents: a server, and the tools to work with what it keeps.
@@ -41,6 +42,10 @@ pub(crate) enum Command {
     Get(GetArgs),
     /// List memories
     List(ListArgs),
+    /// Find memories, by word and by meaning
+    Search(SearchArgs),
+    /// Report memories that say the same, or nearly
+    Duplicates(DuplicatesArgs),
     /// List a memory's versions, newest first
     History(HistoryArgs),
     /// Write an old version's content back, as a new version
@@ -58,6 +63,10 @@ pub(crate) enum Command {
     Session(SessionCommand),
     /// Look for damage in everything that is kept
     Check,
+    /// Make all vectors for search by meaning anew
+    Reembed(ReembedArgs),
+    /// Measure search on questions whose answers are known
+    Eval(EvalArgs),
     /// Copy the database to a new file while work goes on
     Backup(BackupArgs),
     /// Write everything as JSON lines to a new file, or to standard output
@@ -118,6 +127,144 @@ pub(crate) struct ListArgs {
     /// Show what lies deeper than this as directories; 0 shows everything
     #[arg(long, value_name = "N")]
     pub(crate) depth: Option<u32>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SearchArgs {
+    /// What to look for, in any words
+    #[arg(required = true)]
+    pub(crate) query: Vec<String>,
+    /// Only in this store, by id or name, instead of everywhere
+    #[arg(long, value_name = "STORE")]
+    pub(crate) store: Option<String>,
+    /// How many results
+    #[arg(long, value_name = "N", default_value_t = limit::SEARCH_RESULTS_DEFAULT)]
+    pub(crate) limit: usize,
+    /// By word, by meaning, or both
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) mode: SearchMode,
+    /// Only below this directory
+    #[arg(long, value_name = "PREFIX")]
+    pub(crate) prefix: Option<String>,
+    /// Only of this kind; repeat for several
+    #[arg(long = "kind", value_name = "KIND")]
+    pub(crate) kinds: Vec<String>,
+    /// Only with this tag; repeat for several, all of which are needed
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    /// Search as it was: a time, or with --store a version (memver_…) or a number of the feed
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) as_of: Option<String>,
+    /// Wait until everything written so far can be found by meaning
+    #[arg(long)]
+    pub(crate) wait: bool,
+    /// Say why each result is where it is
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+/// Which legs a search runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum SearchMode {
+    /// By word and by meaning
+    #[default]
+    Hybrid,
+    /// By word only
+    Lexical,
+    /// By meaning only
+    Semantic,
+}
+
+impl SearchMode {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Hybrid => "hybrid",
+            Self::Lexical => "lexical",
+            Self::Semantic => "semantic",
+        }
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DuplicatesArgs {
+    /// Store id, or a name only one store has
+    pub(crate) store: String,
+    /// From which similarity on memories count as near duplicates, 0.5 to 1 [default: 0.8]
+    #[arg(long, value_name = "X")]
+    pub(crate) threshold: Option<f32>,
+    /// How many groups of either sort, up to 100 [default: 100]
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReembedArgs {
+    /// Begin, and leave the rest to the background
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct EvalArgs {
+    /// Memories and questions, as JSON; repeat for several files
+    #[arg(long, value_name = "FILE", required = true)]
+    pub(crate) data: Vec<PathBuf>,
+    /// One store for each conversation, or one for all
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) scope: EvalScope,
+    /// By word, by meaning, or both
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) mode: SearchMode,
+    /// Only questions of these categories
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [1, 2, 3, 4])]
+    pub(crate) categories: Vec<i64>,
+    /// How many results each question gets
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) depth: usize,
+    /// Only the first questions of each conversation
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// How words and meaning are put together
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) fusion: EvalFusion,
+    /// The share of words, 0 to 1; goes with convex
+    #[arg(long, value_name = "X")]
+    pub(crate) lexical_weight: Option<f32>,
+    /// Search as this configuration file says, with another embedder perhaps
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Fail when a figure is lower, such as R@10=0.8; repeat for several
+    #[arg(long, value_name = "NAME=X")]
+    pub(crate) fail_under: Vec<String>,
+}
+
+/// Which stores an evaluation makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum EvalScope {
+    /// One for each conversation
+    #[default]
+    PerConversation,
+    /// One for everything
+    Merged,
+}
+
+impl EvalScope {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::PerConversation => "per-conversation",
+            Self::Merged => "merged",
+        }
+    }
+}
+
+/// How words and meaning are put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum EvalFusion {
+    /// A weighted mean of both scores
+    #[default]
+    Convex,
+    /// Reciprocal ranks
+    Rrf,
 }
 
 #[derive(Debug, clap::Args)]
@@ -310,6 +457,17 @@ mod tests {
             refused(&["loci", "key", "create", "--name", "n", "--admin", "--level", "read"]),
             2
         );
+    }
+
+    /// `--data` names a directory everywhere but here.
+    #[test]
+    fn eval_takes_several_files() {
+        let line = ["loci", "eval", "--data", "a", "--json", "--data", "b", "--categories", "1,5"];
+        let args = Args::try_parse_from(line).unwrap();
+        let Command::Eval(eval) = args.command else { panic!("not an evaluation") };
+        assert_eq!(eval.data, [PathBuf::from("a"), PathBuf::from("b")]);
+        assert_eq!((eval.categories, eval.depth), (vec![1, 5], 20));
+        assert_eq!(Args::try_parse_from(["loci", "eval"]).unwrap_err().exit_code(), 2);
     }
 
     /// Every command and option is on the reference page.

@@ -118,6 +118,14 @@ impl Client {
         self.exchange(Method::GET, target, None, Repeat::Safe).await
     }
 
+    /// Reads with a body: there is nothing to be remembered and nothing to be done twice.
+    pub(crate) async fn ask(&mut self, target: &str, body: &Value) -> Result<Value, Refused> {
+        let body = Some(Bytes::from(body.to_string()));
+        let call = Call { method: Method::POST, target, body, idempotency: None };
+        let response = self.insist(&call, Repeat::Safe, Wait::ForAll).await?;
+        parse(succeeded(response).await?).await
+    }
+
     /// Writes, once whatever happens.
     pub(crate) async fn post(&mut self, target: &str, body: &Value) -> Result<Value, Refused> {
         self.exchange(Method::POST, target, Some(body), Repeat::Safe).await

@@ -95,6 +95,7 @@ fn configuration(report: &mut Report, args: &DoctorArgs) -> Config {
         for key in &config.keys {
             key.secret_hash()?;
         }
+        config.search.resolve()?;
         Ok(config)
     });
     match loaded {
@@ -187,6 +188,22 @@ async fn memories(report: &mut Report, client: &mut Client) {
             report.add("memories", Verdict::Fine, found);
         }
         Err(refused) => report.add("memories", Verdict::Problem, Failure::from(refused).message),
+    }
+    // Only administrators may ask.
+    if let Ok(status) = client.get("/v1/embedding").await {
+        let behind = status["changes_behind"].as_u64().unwrap_or(0);
+        match (status["model"].as_str(), behind) {
+            (None, _) => {
+                report.add("vectors", Verdict::Note, "no embedder; search is by word only")
+            }
+            (Some(model), 0) => {
+                report.add("vectors", Verdict::Fine, format!("{model}, up to date"))
+            }
+            (Some(model), behind) => {
+                let found = format!("{model}, {behind} changes to follow");
+                report.add("vectors", Verdict::Note, found);
+            }
+        }
     }
 }
 

@@ -8,6 +8,8 @@ mod backup;
 mod check;
 mod client;
 mod doctor;
+mod duplicates;
+mod eval;
 mod find;
 mod get;
 mod history;
@@ -18,7 +20,9 @@ mod output;
 mod put;
 mod reach;
 mod redact;
+mod reembed;
 mod restore;
+mod search;
 mod session;
 mod store;
 
@@ -48,6 +52,9 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         other => other,
     };
     let format = if common.json { Format::Json } else { Format::Human };
+    if let Command::Eval(args) = &command {
+        return eval::run(format, args).await;
+    }
     let content = match &command {
         Command::Put(args) => put::content(args)?,
         _ => String::new(),
@@ -58,6 +65,8 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         Command::Put(args) => put::run(&mut client, format, args, &content).await,
         Command::Get(args) => get::run(&mut client, format, args).await,
         Command::List(args) => list::run(&mut client, format, args).await,
+        Command::Search(args) => search::run(&mut client, format, args).await,
+        Command::Duplicates(args) => duplicates::run(&mut client, format, args).await,
         Command::History(args) => history::run(&mut client, format, args).await,
         Command::Restore(args) => restore::run(&mut client, format, args).await,
         Command::Redact(args) => redact::run(&mut client, format, args).await,
@@ -65,11 +74,12 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         Command::Key(command) => key::run(&mut client, format, command).await,
         Command::Session(command) => session::run(&mut client, format, command).await,
         Command::Check => check::run(&mut client, format).await,
+        Command::Reembed(args) => reembed::run(&mut client, format, args).await,
         Command::Backup(args) => backup::backup(&mut client, format, &args.file).await,
         Command::Export(args) => backup::export(&mut client, format, &args.file).await,
         Command::Import(args) => import::run(&mut client, format, &args.file).await,
         Command::Doctor(args) => doctor::run(&mut client, format, &origin, args).await,
-        Command::Serve(_) => Ok(()),
+        Command::Serve(_) | Command::Eval(_) => Ok(()),
     };
     client.close().await;
     done

@@ -161,9 +161,15 @@ impl Progress {
 
     pub(crate) fn advance(&mut self, bytes: usize) {
         self.bytes += bytes as u64;
+        let bytes = self.bytes;
+        self.say(|| human_bytes(bytes));
+    }
+
+    /// Says how far it is, if it is time to.
+    pub(crate) fn say(&mut self, far: impl FnOnce() -> String) {
         let is_due = self.shown.is_none_or(|shown| shown.elapsed() >= Self::EVERY);
         if self.is_watched && is_due {
-            eprint!("\r{}: {}   ", self.name, human_bytes(self.bytes));
+            eprint!("\r{}: {}   ", self.name, far());
             self.shown = Some(Instant::now());
         }
     }

@@ -1,0 +1,57 @@
+//! Searching one store, or all the caller may search.
+
+mod answer;
+mod request;
+
+pub(crate) use answer::MemoryView;
+
+use super::Native;
+use crate::error::Result;
+use crate::extract::{Authed, Id, JsonBody};
+use answer::{Answer, StoreAnswer};
+use axum::Json;
+use axum::extract::State;
+use loci_engine::Context;
+use loci_engine::search::{SearchAnswer, SearchRequest};
+use loci_model::StoreId;
+use request::SearchBody;
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// Searches one store, by word, by meaning or both.
+#[utoipa::path(post, path = "/v1/memory_stores/{memory_store_id}/search",
+    tag = "search", operation_id = "search_store",
+    params(("memory_store_id" = String, Path)), request_body = SearchBody,
+    responses((status = 200, body = StoreAnswer)))]
+pub(crate) async fn in_store(
+    State(native): State<Arc<Native>>,
+    Authed(context): Authed,
+    Id(store): Id<StoreId>,
+    JsonBody(body): JsonBody<SearchBody>,
+) -> Result<Json<StoreAnswer>> {
+    let answer = search(&native, &context, body.in_store(store)?).await?;
+    Ok(Json(StoreAnswer::of(answer)?))
+}
+
+/// Searches every store the caller may search, or those it names.
+#[utoipa::path(post, path = "/v1/search", tag = "search", operation_id = "search",
+    request_body = SearchBody, responses((status = 200, body = Answer)))]
+pub(crate) async fn everywhere(
+    State(native): State<Arc<Native>>,
+    Authed(context): Authed,
+    JsonBody(body): JsonBody<SearchBody>,
+) -> Result<Json<Answer>> {
+    let answer = search(&native, &context, body.everywhere()?).await?;
+    Ok(Json(Answer::of(answer)?))
+}
+
+async fn search(
+    native: &Native,
+    context: &Context,
+    request: SearchRequest,
+) -> Result<SearchAnswer> {
+    let started = Instant::now();
+    let answer = native.engine.search(context, &request).await?;
+    native.metrics.count_search(request.wanted.mode, started.elapsed());
+    Ok(answer)
+}
