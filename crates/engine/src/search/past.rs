@@ -34,14 +34,21 @@ impl Engine {
             }
         }
         let stage = Arc::new(Stage::new(places));
-        let (ranking, prepared) = self.find(&pass, &stage, request).await?;
         let mut hits = Vec::new();
-        for candidate in ranking.candidates {
-            if hits.len() == request.wanted.limit {
+        // First what has the query's phrases, if it is made of them; if nothing has, its words.
+        for may_be_strict in [true, false] {
+            let (ranking, prepared) = self.find(&pass, &stage, request, may_be_strict).await?;
+            for candidate in ranking.candidates {
+                if hits.len() == request.wanted.limit {
+                    break;
+                }
+                let id = (stage.places[candidate.part].store, candidate.memory);
+                let memory = past.get(&id).cloned();
+                hits.extend(memory.and_then(|memory| prepared.hit(memory, candidate)));
+            }
+            if !hits.is_empty() || !prepared.is_strict() {
                 break;
             }
-            let id = (stage.places[candidate.part].store, candidate.memory);
-            hits.extend(past.remove(&id).and_then(|memory| prepared.hit(memory, candidate)));
         }
         Ok(SearchAnswer { hits, indexed_through: Vec::new(), is_complete: stage.is_complete })
     }

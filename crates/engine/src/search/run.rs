@@ -40,6 +40,8 @@ pub(crate) struct Prepared {
     pub(crate) request: SearchRequest,
     pub(crate) query: TextQuery,
     authors: Vec<String>,
+    /// Whether results must hold the query's phrases.
+    is_strict: bool,
 }
 
 impl SearchRequest {
@@ -84,8 +86,13 @@ impl Engine {
             _ => self.storage.feed_ends(&reached.pass).await?,
         };
         let stage = Arc::new(self.stage(&reached.pass, &ends, request.needs_vectors()).await?);
-        let (ranking, prepared) = self.find(&reached.pass, &stage, request).await?;
-        let hits = self.show(&reached.pass, &stage, ranking, &prepared).await?;
+        let (ranking, prepared) = self.find(&reached.pass, &stage, request, true).await?;
+        let mut hits = self.show(&reached.pass, &stage, ranking, &prepared).await?;
+        if hits.is_empty() && prepared.is_strict {
+            // Nobody has the phrase; then its words are better than nothing.
+            let (ranking, prepared) = self.find(&reached.pass, &stage, request, false).await?;
+            hits = self.show(&reached.pass, &stage, ranking, &prepared).await?;
+        }
         let indexed_through = indexed_through(request, &reached, &stage, &hits);
         let is_complete = stage.is_complete;
         drop(stage);
@@ -99,11 +106,13 @@ impl Engine {
         pass: &SearchPass,
         stage: &Arc<Stage>,
         request: &SearchRequest,
+        may_be_strict: bool,
     ) -> Result<(Ranking, Arc<Prepared>)> {
         let _turn = self.search.computing.acquire().await;
         let query = TextQuery::parse(&request.wanted.text);
         let authors = named_authors(&stage.indexes(), &request.wanted.text);
-        let prepared = Arc::new(Prepared { request: request.clone(), query, authors });
+        let is_strict = may_be_strict && query.is_quoted();
+        let prepared = Arc::new(Prepared { request: request.clone(), query, authors, is_strict });
         let lexical = {
             let (stage, prepared) = (Arc::clone(stage), Arc::clone(&prepared));
             tokio::task::spawn_blocking(move || match prepared.request.wanted.mode {
@@ -121,6 +130,7 @@ impl Engine {
                 let question = Question {
                     wanted,
                     query: &prepared.query,
+                    is_strict: prepared.is_strict,
                     authors: &prepared.authors,
                     now,
                     depth: prepared.depth(),
@@ -228,9 +238,13 @@ impl Engine {
 }
 
 impl Prepared {
+    pub(crate) fn is_strict(&self) -> bool {
+        self.is_strict
+    }
+
     fn depth(&self) -> usize {
         let limit = self.request.wanted.limit;
-        let spare = if self.query.phrases.is_empty() { SPARE } else { PHRASE_CANDIDATES };
+        let spare = if self.is_strict { PHRASE_CANDIDATES } else { SPARE };
         (limit + spare).max(EXACT)
     }
 
@@ -238,7 +252,7 @@ impl Prepared {
     pub(crate) fn hit(&self, mut memory: Memory, candidate: Candidate) -> Option<Hit> {
         let text = memory.content.as_ref().and_then(|content| content.text())?;
         let holds = |phrase: &[String]| contains_phrase(text, phrase);
-        if !self.query.phrases.iter().all(|phrase| holds(&phrase.words)) {
+        if self.is_strict && !self.query.phrases.iter().all(|phrase| holds(&phrase.words)) {
             return None;
         }
         let snippet = snippet(&Analyzer::new(), text, &self.query, self.request.snippet_chars);

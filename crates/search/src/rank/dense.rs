@@ -9,7 +9,7 @@ use std::collections::HashMap;
 /// Up to this many vectors are compared one by one.
 const WHOLE_ROWS_MAX: usize = 200_000;
 /// Vectors picked out by their signs, in all and from each index at least.
-const PICKED_ROWS: usize = 400;
+const PICKED_ROWS: usize = 2000;
 const PICKED_ROWS_MIN: usize = 40;
 /// Vectors looked at to learn how similar the least similar are.
 const SAMPLE_ROWS: usize = 1024;
@@ -91,7 +91,7 @@ fn compare(
             continue;
         };
         if is_picked {
-            let share = PICKED_ROWS * 4 * index.vectors().row_count() / rows;
+            let share = PICKED_ROWS * index.vectors().row_count() / rows;
             let count = share.clamp(PICKED_ROWS_MIN, PICKED_ROWS);
             sampled_least = sampled_least.min(space.sample(rows));
             similar.push(Similar::Picked(space.picked(count, &also(at))));

@@ -60,6 +60,8 @@ pub struct Question<'q> {
     pub wanted: &'q Wanted,
     /// Its words.
     pub query: &'q TextQuery,
+    /// Whether results must hold the words of its phrases.
+    pub is_strict: bool,
     /// The authors it names.
     pub authors: &'q [String],
     /// The present, for recency.
@@ -98,7 +100,7 @@ pub fn rank(parts: &[Part<'_>], lexical: &LexicalLeg, question: &Question<'_>) -
     let wanted = question.wanted;
     let indexes: Vec<&StoreIndex> = parts.iter().map(|(index, _)| *index).collect();
     let sieve = Sieve::new(&wanted.filter);
-    let required = RequiredWords::new(question.query);
+    let required = RequiredWords::new(question);
     let passes = |part: usize, doc: u32| {
         let index = indexes[part];
         (sieve.is_open() || sieve.lets_through(&index.doc(doc).filtered()))

@@ -1,17 +1,18 @@
-//! Words a result must hold because the query has them in quotes. Whether they stand side by side
+//! Words a result must hold because the query is nothing but them, in quotes. Whether they stand side by side
 //! is for whoever has the text to see; here everything goes that cannot hold the phrase at all.
 
+use super::Question;
 use crate::index::StoreIndex;
-use crate::text::TextQuery;
 
 pub(super) struct RequiredWords {
     terms: Vec<String>,
 }
 
 impl RequiredWords {
-    pub(super) fn new(query: &TextQuery) -> Self {
+    pub(super) fn new(question: &Question<'_>) -> Self {
+        let phrases = question.query.phrases.iter().filter(|_| question.is_strict);
         let mut terms: Vec<String> =
-            query.phrases.iter().flat_map(|phrase| phrase.terms.iter().cloned()).collect();
+            phrases.flat_map(|phrase| phrase.terms.iter().cloned()).collect();
         terms.sort_unstable();
         terms.dedup();
         Self { terms }

@@ -1,7 +1,8 @@
 //! What a searcher typed, as terms, phrases and prefixes.
 //!
-//! Words are alternatives: a document needs one of them. `"exact words"` must stand in the text as
-//! they are. `word*` is every word with that beginning. Nothing else is syntax: operators, brackets,
+//! Words are alternatives: a document needs one of them. A query that is nothing but `"exact words"`
+//! asks for texts in which they stand as they are; quotes around a part of a question are often only
+//! a title, so there they are text. `word*` is every word with that beginning. Nothing else is syntax: operators, brackets,
 //! lone quotes and backslashes are text between words, so no query is ever refused, and none is
 //! emptied by its punctuation. A query of nothing but stop words asks for those words; they are
 //! indexed only for documents that consist of them, so on others only the phrase can match.
@@ -26,7 +27,7 @@ pub struct TextQuery {
     /// Index terms of which a document needs at least one, distinct, in the order first typed.
     /// Includes the words of the phrases.
     pub terms: Vec<QueryTerm>,
-    /// Phrases the text must have, all of them.
+    /// What stands in quotes.
     pub phrases: Vec<Phrase>,
     /// Beginnings of words, alternatives like the terms.
     pub prefixes: Vec<Prefix>,
@@ -94,6 +95,16 @@ impl TextQuery {
     /// Whether there is nothing to look for.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty() && self.phrases.is_empty() && self.prefixes.is_empty()
+    }
+
+    /// Whether the query is nothing but phrases, so that a text must have them all.
+    pub fn is_quoted(&self) -> bool {
+        let in_phrase = |term: &QueryTerm| {
+            self.phrases.iter().any(|phrase| {
+                phrase.terms.contains(&term.text) || phrase.words.contains(&term.text)
+            })
+        };
+        !self.phrases.is_empty() && self.prefixes.is_empty() && self.terms.iter().all(in_phrase)
     }
 
     /// Which of the wanted terms and prefixes an index term answers: terms are numbered first.
