@@ -65,7 +65,7 @@ pub const IDEMPOTENCY_SECS: i64 = 7 * 24 * 3600;
 /// Grants on one store.
 pub const GRANTS_PER_STORE_MAX: usize = 10_000;
 /// Words taken from one search query.
-pub const QUERY_WORDS_MAX: usize = 32;
+pub const QUERY_WORDS_MAX: usize = 256;
 /// Characters of one search query.
 pub const QUERY_CHARS_MAX: usize = 4096;
 /// Results of one search.

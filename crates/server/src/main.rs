@@ -10,6 +10,7 @@ mod declare;
 mod exit;
 mod holder;
 mod log;
+mod searching;
 mod serve;
 mod socket;
 mod wire;

@@ -2,7 +2,7 @@
 //! in order. Everything that can go wrong is found before a key is made or shown.
 
 use crate::background;
-use crate::config::{self, Config, LISTEN_DEFAULT, SECRET_CHARS_MIN};
+use crate::config::{self, Config, LISTEN_DEFAULT, SECRET_CHARS_MIN, SearchConfig};
 use crate::declare::declare;
 use crate::exit::Failure;
 use crate::holder::{self, Kind};
@@ -47,7 +47,7 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
     // Before the start, so that a signal during it is not lost.
     let signals = Signals::catch()?;
 
-    let holding = take(&data).await?;
+    let mut holding = take(&data, &config.search.resolve()?).await?;
     let started = start(&holding, &config, listen, admin_key.as_ref()).await;
     let (listener, shown_key) = match started {
         Ok(started) => started,
@@ -56,6 +56,7 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
             return Err(failure);
         }
     };
+    holding.follow(Duration::ZERO);
     let options = config.http_options(scratch_dir(&data));
     let answering = holding.answer(&options)?;
     announce(&listener, shown_key.as_ref())?;
@@ -96,10 +97,10 @@ async fn run(
 }
 
 /// Takes the directory. A command that is using it is waited for; another server is not.
-async fn take(data: &Path) -> Result<Holding, Failure> {
+async fn take(data: &Path, search: &SearchConfig) -> Result<Holding, Failure> {
     let deadline = Instant::now() + COMMAND_WAIT;
     loop {
-        match Holding::take(data, Kind::Serve).await {
+        match Holding::take(data, Kind::Serve, search).await {
             Ok(holding) => return Ok(holding),
             Err(Refusal::Failed(failure)) => return Err(failure),
             Err(Refusal::Held) => {}

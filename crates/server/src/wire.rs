@@ -2,8 +2,10 @@
 //! socket. The server and every one-shot command hold a directory in the same way, so a third
 //! process is served whoever holds it.
 
+use crate::config::SearchConfig;
 use crate::exit::Failure;
 use crate::holder::{self, Kind};
+use crate::searching;
 use crate::socket::{self, SocketFiles};
 use axum::Router;
 use loci_dialects::anthropic;
@@ -15,6 +17,7 @@ use loci_storage_sqlite::{OpenError, SqliteOptions, SqliteStorage};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -23,6 +26,8 @@ pub(crate) struct Holding {
     data: PathBuf,
     storage: Arc<SqliteStorage>,
     engine: Engine,
+    /// Makes vectors for what is written, once started.
+    following: Option<JoinHandle<()>>,
     /// The workspace and its administrator, whom whoever opened the directory acts as.
     start: FirstStart,
 }
@@ -54,7 +59,12 @@ impl From<Failure> for Refusal {
 
 impl Holding {
     /// Takes a directory, making it if need be.
-    pub(crate) async fn take(data: &Path, kind: Kind) -> Result<Self, Refusal> {
+    pub(crate) async fn take(
+        data: &Path,
+        kind: Kind,
+        search: &SearchConfig,
+    ) -> Result<Self, Refusal> {
+        let search = searching::options(search)?;
         let path = data.to_owned();
         let opened = tokio::task::spawn_blocking(move || {
             SqliteStorage::open(&path, SqliteOptions::default())
@@ -68,9 +78,9 @@ impl Holding {
         holder::write(data, kind);
         // Backups that a killed process was making.
         let _ = fs::remove_dir_all(scratch_dir(data));
-        let engine = Engine::new(storage.clone(), Seams::real());
+        let engine = Engine::new(storage.clone(), Seams::real()).with_search(search);
         let start = engine.settle().await.map_err(Failure::from)?;
-        Ok(Self { data: data.to_owned(), storage, engine, start })
+        Ok(Self { data: data.to_owned(), storage, engine, following: None, start })
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -79,6 +89,15 @@ impl Holding {
 
     pub(crate) fn start(&self) -> &FirstStart {
         &self.start
+    }
+
+    /// Starts to make vectors for what is written, after a pause.
+    pub(crate) fn follow(&mut self, after: Duration) {
+        let engine = self.engine.clone();
+        self.following = Some(tokio::spawn(async move {
+            tokio::time::sleep(after).await;
+            engine.follow().await;
+        }));
     }
 
     /// Builds the routes and listens on the socket.
@@ -102,7 +121,12 @@ impl Holding {
     /// Gives the directory back, its log folded into the database.
     pub(crate) async fn release(self) {
         holder::remove(&self.data);
-        let Self { storage, engine, .. } = self;
+        let Self { storage, engine, following, .. } = self;
+        if let Some(following) = following {
+            // What it was at is taken up by the next start.
+            following.abort();
+            let _ = following.await;
+        }
         drop(engine);
         let closed = tokio::task::spawn_blocking(move || match Arc::try_unwrap(storage) {
             Ok(storage) => storage.close(),
@@ -195,7 +219,8 @@ mod tests {
     #[tokio::test]
     async fn one_document_describes_the_routes_of_every_door() {
         let data = tempfile::tempdir().unwrap();
-        let holding = Holding::take(data.path(), Kind::Command).await.unwrap();
+        let search = SearchConfig::default();
+        let holding = Holding::take(data.path(), Kind::Command, &search).await.unwrap();
         let options = HttpOptions { scratch_dir: scratch_dir(data.path()), ..Default::default() };
         let answering = holding.answer(&options).unwrap();
         let request = Request::get("/openapi.json").body(Body::empty()).unwrap();

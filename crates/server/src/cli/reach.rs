@@ -5,7 +5,7 @@
 //! socket; it is waited for. Nobody has to know which process is which.
 
 use super::client::Broken;
-use crate::config::Config;
+use crate::config::{Config, SearchConfig};
 use crate::exit::Failure;
 use crate::holder::{self, Kind};
 use crate::socket;
@@ -25,6 +25,8 @@ use tower::ServiceExt;
 pub(super) const POLL: Duration = Duration::from_millis(20);
 const CHANGING_HANDS: Duration = Duration::from_secs(10);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Most commands are over before it is worth to load a model.
+const FOLLOW_AFTER: Duration = Duration::from_secs(1);
 /// How long a command that is done goes on answering others.
 const COURTESY: Duration = Duration::from_secs(60);
 
@@ -123,10 +125,11 @@ async fn directory(path: &Path, may_create: bool) -> Result<Lane, Failure> {
     }
     let deadline = Instant::now() + CHANGING_HANDS;
     loop {
-        match Holding::take(path, Kind::Command).await {
-            Ok(holding) => {
+        match Holding::take(path, Kind::Command, &SearchConfig::default()).await {
+            Ok(mut holding) => {
                 let mut options = Config::default().http_options(scratch_dir(path));
                 options.drain_timeout = COURTESY;
+                holding.follow(FOLLOW_AFTER);
                 let answering = holding.answer(&options)?;
                 return Ok(Lane::Here(Box::new(answering)));
             }
