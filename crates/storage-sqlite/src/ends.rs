@@ -88,6 +88,12 @@ impl Ends {
         Ok(stores.iter().filter_map(|store| by_store.remove(store)).collect())
     }
 
+    /// The newest feed number of a store, if it is known here.
+    pub(crate) fn seq(&self, store: StoreId) -> Option<u64> {
+        let held = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        held.ends.get(&store).filter(|end| end.is_whole).map(|end| end.seq)
+    }
+
     /// Adds what was loaded, and gives it back with what the writer reported meanwhile.
     fn keep(&self, epoch: u64, mut loaded: Vec<FeedEnd>) -> Vec<FeedEnd> {
         let mut held = self.0.write().unwrap_or_else(PoisonError::into_inner);

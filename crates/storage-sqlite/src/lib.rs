@@ -216,7 +216,9 @@ impl Storage for SqliteStorage {
         after: u64,
         limit: usize,
     ) -> Result<ChangedTexts> {
-        if limit <= SHORT_MAX {
+        // Mostly a search has missed a few changes at most, however many it would take at once.
+        let behind = self.known.ends.seq(store).map_or(u64::MAX, |end| end.saturating_sub(after));
+        if behind.min(limit as u64) <= SHORT_MAX as u64 {
             return self.readers.read(|conn| texts::changed(conn, pass, store, after, limit));
         }
         let pass = pass.clone();

@@ -68,8 +68,9 @@ async fn export(
     items
 }
 
-/// What is left to be swept is not part of what is exported.
+/// What is left to be swept, and what can be made again, is not part of what is exported.
 fn without_chores(dump: &str) -> String {
-    let is_kept = |line: &&str| !line.starts_with("erasable") && !line.starts_with("unpurged");
+    let left_behind = ["erasable", "unpurged", "vectors"];
+    let is_kept = |line: &&str| !left_behind.iter().any(|start| line.starts_with(start));
     dump.lines().filter(is_kept).collect::<Vec<_>>().join("\n")
 }

@@ -1,12 +1,15 @@
 //! Everything an engine shows of a store, as lines of text that can be compared: through every
 //! listing, in both directions and in small pages, as a host and as a model.
 
-use loci_model::policy::{self, ReadPass, SearchPass, System};
+use loci_model::policy::{self, Facts, ReadPass, SearchPass, System};
 use loci_model::query::{Direction, ListOrder, ListQuery, VersionQuery};
 use loci_model::{
-    Actor, Audience, Caller, KeyId, KeyScope, Operation, StoreId, Timestamp, View, WorkspaceId,
+    Actor, Audience, Caller, KeyId, KeyScope, Memory, Operation, StoreId, Timestamp, VersionId,
+    View, WorkspaceId,
 };
-use loci_storage::Storage;
+use loci_storage::log::LogEntry;
+use loci_storage::{AsOf, Storage};
+use std::collections::BTreeMap;
 use std::fmt::{Debug, Write as _};
 
 /// All that is to be seen of one store, and what is due in all.
@@ -40,8 +43,12 @@ pub(crate) async fn dump(
     add("grants", &engine.grants(&host).await.unwrap());
     add("stats", &engine.stats(&host).await.unwrap());
     let admin = system.administer(workspace, now);
+    let mut known_versions = Vec::new();
     for entry in engine.log(&admin, store, 0, 10_000).await.unwrap() {
         add("log", &entry);
+        if let LogEntry::Version { version, .. } = entry {
+            known_versions.push(version.id);
+        }
     }
     let caller = Caller {
         workspace,
@@ -61,9 +68,17 @@ pub(crate) async fn dump(
         }
         lists(engine, pass, name, &mut add).await;
         versions(engine, pass, name, &mut add).await;
+        past(engine, pass, name, &mut add).await;
     }
-    texts(engine, &system.search(vec![store], now), "host", &mut add).await;
-    texts(engine, &model_search, "model", &mut add).await;
+    for is_admin in [false, true] {
+        let known = engine.all_facts(&Caller { is_admin, ..caller.clone() }).await.unwrap();
+        add("reach", &in_order(&known));
+    }
+    let host_search = system.search(vec![store], now);
+    for (name, pass) in [("host", &host_search), ("model", &model_search)] {
+        texts(engine, pass, name, &mut add).await;
+        vectors(engine, pass, &known_versions, name, &mut add).await;
+    }
     text
 }
 
@@ -136,6 +151,7 @@ async fn versions(
     }
 }
 
+/// What an index is made of, whole and from changes; it must come to the same.
 async fn texts(
     engine: &dyn Storage,
     pass: &SearchPass,
@@ -143,17 +159,100 @@ async fn texts(
     add: &mut dyn FnMut(&str, &dyn Debug),
 ) {
     for store in pass.stores() {
-        let mut after = 0;
+        let (mut texts, mut after) = (Vec::new(), 0);
         loop {
             let page = engine.texts(pass, *store, after, 3).await.unwrap();
+            texts.extend(page.memories);
+            let Some(next) = page.next else { break };
+            after = next;
+        }
+        for memory in &texts {
+            add(&format!("{name} text"), memory);
+            add("content", &memory.content.as_ref().map(|content| content.bytes()));
+        }
+        let (mut known, mut seq) = (BTreeMap::new(), 0);
+        loop {
+            let step = engine.changed_texts(pass, *store, seq, 2).await.unwrap();
+            if step.through == seq {
+                break;
+            }
+            seq = step.through;
+            known.extend(step.memories);
+        }
+        add(&format!("{name} changed through {seq}"), &known.keys().collect::<Vec<_>>());
+        let asked: Vec<_> = known.keys().map(|id| (*store, *id)).collect();
+        let found = engine.found(pass, &asked, View::Full).await.unwrap();
+        let followed: Vec<Memory> = known.into_values().flatten().collect();
+        assert_eq!(found, followed, "asked for by id, the same is found");
+        texts.sort_by_key(|memory| memory.id);
+        assert_eq!(texts, followed, "following the feed leads to the same texts");
+    }
+}
+
+/// The past, at several kinds of moments.
+async fn past(
+    engine: &dyn Storage,
+    pass: &ReadPass,
+    name: &str,
+    add: &mut dyn FnMut(&str, &dyn Debug),
+) {
+    let feed = engine.changes(pass, 0, 10_000).await.unwrap();
+    let mut moments = vec![AsOf::Seq(0), AsOf::Seq(10_000), AsOf::Time(pass.now())];
+    for change in feed.iter().step_by(4) {
+        moments.extend([
+            AsOf::Seq(change.seq),
+            AsOf::Time(change.at.plus_secs(5)),
+            AsOf::Version(change.version),
+        ]);
+    }
+    for moment in moments {
+        let mut after = 0;
+        loop {
+            let page = match engine.texts_at(pass, moment, after, 3).await {
+                Ok(page) => page,
+                Err(refusal) => {
+                    add(&format!("{name} at {moment:?}"), &refusal);
+                    break;
+                }
+            };
             for memory in &page.memories {
-                add(&format!("{name} text"), memory);
+                add(&format!("{name} at {moment:?}"), memory);
                 add("content", &memory.content.as_ref().map(|content| content.bytes()));
             }
             let Some(next) = page.next else { break };
             after = next;
         }
     }
+}
+
+/// Vectors of every version in every generation; lines that no export carries over.
+async fn vectors(
+    engine: &dyn Storage,
+    pass: &SearchPass,
+    versions: &[VersionId],
+    name: &str,
+    add: &mut dyn FnMut(&str, &dyn Debug),
+) {
+    add("vectors reach", &engine.feed_ends(pass).await.unwrap());
+    for generation in engine.generations().await.unwrap() {
+        add("vectors of", &generation);
+        add("vectors lack", &engine.vector_lags(generation.id, 10).await.unwrap());
+        for store in pass.stores() {
+            let found = engine.vectors(pass, *store, generation.id, versions).await.unwrap();
+            add(&format!("vectors for {name}"), &found);
+            let wanted = engine.embeddable(pass, *store, generation.id, 0, 10_000).await;
+            add(&format!("vectors wanted by {name}"), &wanted.unwrap());
+        }
+    }
+}
+
+/// Facts whose grants come in one order; storage gives them in none.
+pub(crate) fn in_order(facts: &[Facts]) -> Vec<Facts> {
+    let mut facts = facts.to_vec();
+    for one in &mut facts {
+        one.grants.sort_by_key(|grant| grant.id);
+    }
+    facts
 }
 
 /// Shows the first line that differs.

@@ -10,6 +10,7 @@ mod copy;
 mod dump;
 mod pair;
 mod plan;
+mod vectors;
 
 use proptest::test_runner::{Config, FileFailurePersistence, TestRunner};
 

@@ -9,7 +9,7 @@ use crate::{copy, dump};
 use loci_model::edit::Occurrence;
 use loci_model::policy::{self, ManagePass, System};
 use loci_model::query::Filter;
-use loci_model::store::OnRemove;
+use loci_model::store::{OnRemove, Repeats};
 use loci_model::{
     Actor, At, AttributesPatch, Audience, Caller, Cause, Content, Edit, EditOp, Expect, Grant,
     GrantId, Grantee, KeyId, KeyScope, Level, MemoryId, MemoryPath, OnSame, Patch, Principal,
@@ -18,7 +18,8 @@ use loci_model::{
 };
 use loci_storage::mem::MemStorage;
 use loci_storage::{
-    Applied, Batch, Idempotency, Mutation, Receipt, Result, StampedEdit, Storage, StorageError,
+    Applied, Batch, GenerationId, Idempotency, Mutation, Receipt, Result, StampedEdit, Storage,
+    StorageError,
 };
 use loci_storage_sqlite::{SqliteOptions, SqliteStorage};
 use std::path::Path;
@@ -41,6 +42,7 @@ pub(crate) async fn play(steps: &[Step]) {
         memories: Vec::new(),
         versions: Vec::new(),
         grants: Vec::new(),
+        generations: Vec::new(),
     };
     pair.set_up().await;
     for step in steps {
@@ -70,15 +72,16 @@ pub(crate) fn scratch_dir() -> TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
-struct Pair {
-    oracle: MemStorage,
-    sqlite: SqliteStorage,
-    now: Timestamp,
+pub(crate) struct Pair {
+    pub(crate) oracle: MemStorage,
+    pub(crate) sqlite: SqliteStorage,
+    pub(crate) now: Timestamp,
     last_id: u128,
-    stores: Vec<StoreId>,
+    pub(crate) stores: Vec<StoreId>,
     memories: Vec<MemoryId>,
-    versions: Vec<VersionId>,
+    pub(crate) versions: Vec<VersionId>,
     grants: Vec<GrantId>,
+    pub(crate) generations: Vec<GenerationId>,
 }
 
 impl Pair {
@@ -190,6 +193,27 @@ impl Pair {
                 let before = self.now.plus_secs(-secs_ago);
                 self.write(Mutation::ForgetKeys { before }, None).await.unwrap();
             }
+            Step::SetRepeats { store, repeats, key } => {
+                let all = [Repeats::Allow, Repeats::Refuse, Repeats::Merge];
+                let set =
+                    Mutation::SetRepeats(self.manage_pass(*store), all[usize::from(*repeats)]);
+                let _ = self.write(set, *key).await;
+            }
+            Step::OpenGeneration { model, is_fresh, key } => {
+                self.open_generation(*model, *is_fresh, *key).await;
+            }
+            Step::Embed { store, generation, limit } => {
+                self.embed(*store, *generation, *limit).await;
+            }
+            Step::PutVectors { store, generation, through, vectors } => {
+                self.put_vectors(*store, *generation, *through, vectors).await;
+            }
+            Step::DropGeneration { generation, is_whole } => {
+                let generation = self.generation(*generation);
+                let limit = if *is_whole { 1000 } else { 0 };
+                let drop = Mutation::DropGeneration { generation, limit };
+                self.write(drop, None).await.unwrap();
+            }
         }
     }
 
@@ -234,7 +258,7 @@ impl Pair {
     }
 
     /// Gives a mutation to both engines; they must answer alike.
-    async fn write(&mut self, mutation: Mutation, key: Option<u8>) -> Result<Receipt> {
+    pub(crate) async fn write(&mut self, mutation: Mutation, key: Option<u8>) -> Result<Receipt> {
         let idempotency = key.map(|key| Idempotency {
             scope: 1,
             key: format!("key {key}"),
@@ -251,6 +275,7 @@ impl Pair {
             "SQLite (left) and the oracle disagree about {mutation:?}"
         );
         self.now = Timestamp::from_micros(self.now.as_micros() + 1);
+        self.compare_what_is_kept().await;
         let receipt = expected?.receipt;
         if let Receipt::Committed(outcomes) = &receipt {
             for memory in outcomes.iter().map(|outcome| &outcome.memory) {
@@ -274,6 +299,18 @@ impl Pair {
         }
         assert_eq!(found, expected);
         expected
+    }
+
+    /// What SQLite keeps in memory must follow every write at once.
+    async fn compare_what_is_kept(&self) {
+        let pass = System::because("random histories").search(self.stores.clone(), self.now);
+        let found = self.sqlite.feed_ends(&pass).await.unwrap();
+        assert_eq!(found, self.oracle.feed_ends(&pass).await.unwrap());
+        for who in [Who::Owner, Who::Guest] {
+            let found = self.sqlite.all_facts(&caller(who)).await.unwrap();
+            let expected = self.oracle.all_facts(&caller(who)).await.unwrap();
+            assert_eq!(dump::in_order(&found), dump::in_order(&expected));
+        }
     }
 
     fn manage_pass(&self, store: usize) -> ManagePass {
@@ -364,7 +401,7 @@ impl Pair {
 }
 
 /// One of the things made so far, counted round and round.
-fn pick<Id: Copy>(made: &[Id], number: usize, unknown: Id) -> Id {
+pub(crate) fn pick<Id: Copy>(made: &[Id], number: usize, unknown: Id) -> Id {
     if number == UNKNOWN || made.is_empty() { unknown } else { made[number % made.len()] }
 }
 

@@ -13,18 +13,95 @@ pub(crate) const UNKNOWN: usize = usize::MAX;
 
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
-    Commit { store: usize, who: Who, edits: Vec<EditPlan>, key: Option<u8> },
-    Expire { store: usize, memory: usize },
-    Redact { store: usize, version: usize, key: Option<u8> },
-    Erase { store: usize, memory: usize, key: Option<u8> },
-    Share { store: usize, giver: Who, grantee: usize, level: u8, ends_in: Option<i64> },
-    Revoke { store: usize, giver: Who, grant: usize },
-    Describe { store: usize, name: u8, key: Option<u8> },
-    Archive { store: usize, key: Option<u8> },
-    RemoveStore { store: usize, key: Option<u8> },
-    Purge { store: usize, limit: usize },
-    MoveClock { secs: i64 },
-    ForgetKeys { secs_ago: i64 },
+    Commit {
+        store: usize,
+        who: Who,
+        edits: Vec<EditPlan>,
+        key: Option<u8>,
+    },
+    Expire {
+        store: usize,
+        memory: usize,
+    },
+    Redact {
+        store: usize,
+        version: usize,
+        key: Option<u8>,
+    },
+    Erase {
+        store: usize,
+        memory: usize,
+        key: Option<u8>,
+    },
+    Share {
+        store: usize,
+        giver: Who,
+        grantee: usize,
+        level: u8,
+        ends_in: Option<i64>,
+    },
+    Revoke {
+        store: usize,
+        giver: Who,
+        grant: usize,
+    },
+    Describe {
+        store: usize,
+        name: u8,
+        key: Option<u8>,
+    },
+    Archive {
+        store: usize,
+        key: Option<u8>,
+    },
+    RemoveStore {
+        store: usize,
+        key: Option<u8>,
+    },
+    Purge {
+        store: usize,
+        limit: usize,
+    },
+    MoveClock {
+        secs: i64,
+    },
+    ForgetKeys {
+        secs_ago: i64,
+    },
+    SetRepeats {
+        store: usize,
+        repeats: u8,
+        key: Option<u8>,
+    },
+    OpenGeneration {
+        model: u8,
+        is_fresh: bool,
+        key: Option<u8>,
+    },
+    /// Everything that a store's feed asks for, up to a limit, as the worker would do it.
+    Embed {
+        store: usize,
+        generation: usize,
+        limit: usize,
+    },
+    PutVectors {
+        store: usize,
+        generation: usize,
+        through: u64,
+        vectors: Vec<VectorPlan>,
+    },
+    /// All or nothing: which rows go first is up to the engine.
+    DropGeneration {
+        generation: usize,
+        is_whole: bool,
+    },
+}
+
+/// A version, and where its vectors come from.
+#[derive(Debug, Clone)]
+pub(crate) enum VectorPlan {
+    Made { version: usize, bytes: usize },
+    SameAs { version: usize, other: usize },
 }
 
 /// Who acts: as a host or as a model.
@@ -117,6 +194,30 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
         1 => (store(), 0usize..3).prop_map(|(store, limit)| Step::Purge { store, limit }),
         6 => (-5i64..20).prop_map(|secs| Step::MoveClock { secs }),
         1 => (0i64..30).prop_map(|secs_ago| Step::ForgetKeys { secs_ago }),
+        2 => (store(), 0u8..3, key())
+            .prop_map(|(store, repeats, key)| Step::SetRepeats { store, repeats, key }),
+        2 => (0u8..3, any::<bool>(), key()).prop_map(|(model, is_fresh, key)| {
+            Step::OpenGeneration { model, is_fresh, key }
+        }),
+        8 => (store(), 0usize..3, 0usize..9)
+            .prop_map(|(store, generation, limit)| Step::Embed { store, generation, limit }),
+        3 => (store(), 0usize..3, 0u64..20, prop::collection::vec(vector(), 0..4)).prop_map(
+            |(store, generation, through, vectors)| {
+                Step::PutVectors { store, generation, through, vectors }
+            }
+        ),
+        1 => (0usize..3, any::<bool>()).prop_map(|(generation, is_whole)| {
+            Step::DropGeneration { generation, is_whole }
+        }),
+    ]
+}
+
+fn vector() -> impl Strategy<Value = VectorPlan> {
+    let bytes = prop_oneof![9 => Just(4usize), 3 => Just(8), 1 => Just(3)];
+    prop_oneof![
+        2 => (which(), bytes).prop_map(|(version, bytes)| VectorPlan::Made { version, bytes }),
+        1 => (which(), which())
+            .prop_map(|(version, other)| VectorPlan::SameAs { version, other }),
     ]
 }
 

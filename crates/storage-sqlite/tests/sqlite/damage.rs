@@ -1,9 +1,9 @@
 //! Damage below us is noticed: wrong bytes are never served as right, and the check names them.
 
-use super::world;
+use super::{new_generation, put_vectors, world};
 use loci_model::{At, View};
-use loci_storage::StorageError;
 use loci_storage::contract::fixture::path;
+use loci_storage::{AsOf, StorageError};
 use std::path::Path;
 
 fn damage(dir: &Path, sql: &str) {
@@ -41,12 +41,24 @@ async fn the_check_finds_each_kind_of_damage() {
         ("update change set at = 0 where seq = 2", "is not later"),
         ("update store set memory_count = 9", "counters do not match"),
         ("update store set seq = 9", "the feed ends at 3"),
+        ("update memory set repeat_digest = digest where memory = 1", "among the repeats"),
+        ("update vector set vector = vector + 900", "though it has no text"),
+        ("update version set is_sealed = 1 where version = 1", "though it has no text"),
+        ("update vector set passages = x'0000'", "do not fit their generation"),
+        ("update vector set passages = x''", "do not fit their generation"),
+        ("update generation set dims = 3", "do not fit their generation"),
+        ("delete from generation", "do not fit their generation"),
+        ("update vector_mark set through = 9", "reach where they cannot"),
+        ("update vector_mark set generation = 9", "reach where they cannot"),
     ];
     for (sql, expected) in cases {
         let (world, dir) = world().await;
+        let mut heads = Vec::new();
         for (at, text) in [("/a", "one"), ("/b", "two"), ("/c", "three")] {
-            world.put(at, text).await;
+            heads.push(world.put(at, text).await.head);
         }
+        let generation = new_generation(&world).await;
+        put_vectors(&world, generation, &heads[..1], &[1; 4]).await;
         assert_eq!(world.storage.check().await.unwrap().problems, [""; 0]);
         damage(dir.path(), sql);
         let problems = world.storage.check().await.unwrap().problems;
@@ -55,12 +67,38 @@ async fn the_check_finds_each_kind_of_damage() {
     }
 }
 
+/// One damaged memory must not keep all others from being found.
+#[tokio::test]
+async fn indexes_are_made_of_what_can_be_read() {
+    let (world, dir) = world().await;
+    let damaged = world.put("/a", "text").await;
+    let whole = world.put("/b", "whole").await;
+    damage(dir.path(), "update payload set content = x'ff00ff00' where version = 1");
+    let (pass, store) = (world.search_pass(), world.store);
+    let texts = world.texts_for(&pass).await;
+    assert_eq!(texts.iter().map(|memory| memory.id).collect::<Vec<_>>(), [whole.id]);
+    let changed = world.storage.changed_texts(&pass, store, 0, 10).await.unwrap();
+    assert_eq!(changed.memories[0], (damaged.id, None));
+    let past = world.storage.texts_at(&world.read_pass(), AsOf::Seq(2), 0, 10).await.unwrap();
+    assert_eq!(past.memories.len(), 1);
+    let ids = [(store, damaged.id)];
+    let found = world.storage.found(&pass, &ids, View::Full).await;
+    assert!(matches!(found, Err(StorageError::Corrupt(_))), "{found:?}");
+    damage(dir.path(), "update payload set content = cast('tixt' as blob) where version = 1");
+    let found = world.storage.found(&pass, &ids, View::Full).await;
+    assert!(matches!(found, Err(StorageError::Corrupt(_))), "{found:?}");
+    let past = world.storage.texts_at(&world.read_pass(), AsOf::Seq(2), 0, 10).await.unwrap();
+    assert_eq!(past.memories.len(), 1, "the past is shown as it comes, so it is checked");
+}
+
 #[tokio::test]
 async fn the_check_counts_what_it_saw() {
     let (world, _dir) = world().await;
     world.put("/a", "one").await;
-    world.put("/a", "two").await;
+    let head = world.put("/a", "two").await.head;
+    let generation = new_generation(&world).await;
+    put_vectors(&world, generation, &[head], &[1; 8]).await;
     let report = world.storage.check().await.unwrap();
     let counts = (report.stores, report.memories, report.versions, report.changes, report.vectors);
-    assert_eq!(counts, (1, 1, 2, 2, 0));
+    assert_eq!(counts, (1, 1, 2, 2, 1));
 }

@@ -5,12 +5,14 @@
 mod backup;
 mod damage;
 mod group;
+mod migrate;
 mod open;
 mod plans;
 mod scrub;
 
-use loci_storage::Storage;
+use loci_model::VersionId;
 use loci_storage::contract::fixture::World;
+use loci_storage::{GenerationId, Mutation, Receipt, Storage, VectorBatch, VectorSource};
 use loci_storage_sqlite::{SqliteOptions, SqliteStorage};
 use std::path::Path;
 use std::sync::Arc;
@@ -22,6 +24,30 @@ fn options() -> SqliteOptions {
 
 fn open(dir: &Path) -> Arc<dyn Storage> {
     Arc::new(SqliteStorage::open(dir, options()).unwrap())
+}
+
+/// Opens a generation of vectors of two numbers.
+async fn new_generation(world: &World) -> GenerationId {
+    let (model, now) = ("m".to_owned(), world.now());
+    let open = Mutation::OpenGeneration { model, dims: 2, is_fresh: true, now };
+    match world.write(open).await.unwrap() {
+        Receipt::Generation(opened) => opened.id,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Gives versions of the world's store the same vectors.
+async fn put_vectors(
+    world: &World,
+    generation: GenerationId,
+    versions: &[VersionId],
+    bytes: &[u8],
+) {
+    let made = |version: &VersionId| (*version, VectorSource::Made(bytes.to_vec()));
+    let vectors = versions.iter().map(made).collect();
+    let batch = VectorBatch { generation, store: world.store, through: u64::MAX, vectors };
+    let put = world.write(Mutation::PutVectors(batch)).await.unwrap();
+    assert_eq!(put, Receipt::VectorsPut(versions.len() as u64));
 }
 
 async fn world() -> (World, TempDir) {

@@ -3,7 +3,7 @@
 
 use super::world;
 
-const PAGES: [(&str, &str); 16] = [
+const PAGES: [(&str, &str); 23] = [
     ("path up", include_str!("../../queries/memory/list_path_ascending.sql")),
     ("path down", include_str!("../../queries/memory/list_path_descending.sql")),
     ("created up", include_str!("../../queries/memory/list_created_ascending.sql")),
@@ -20,6 +20,13 @@ const PAGES: [(&str, &str); 16] = [
     ("log", include_str!("../../queries/change/log.sql")),
     ("below", include_str!("../../queries/memory/below.sql")),
     ("expired", include_str!("../../queries/memory/expired.sql")),
+    ("texts", include_str!("../../queries/text/page.sql")),
+    ("text", include_str!("../../queries/text/of_memory.sql")),
+    ("texts of the past", include_str!("../../queries/text/past.sql")),
+    ("changed texts", include_str!("../../queries/change/touched.sql")),
+    ("vectors", include_str!("../../queries/vector/shown.sql")),
+    ("the same vectors", include_str!("../../queries/vector/same.sql")),
+    ("repeated", include_str!("../../queries/memory/repeated.sql")),
 ];
 
 #[tokio::test]

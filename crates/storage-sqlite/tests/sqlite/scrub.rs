@@ -1,14 +1,27 @@
 //! After a redaction, an erasure or a purge is acknowledged, what was taken away is in none of the
 //! files. Every test first makes sure that it was there, or it would prove nothing.
 
-use super::{open, world};
+use super::{new_generation, open, put_vectors, world};
 use loci_model::{Attributes, View};
 use loci_storage::contract::fixture::{World, put, remove, rename, update, with_attributes};
-use loci_storage::{Mutation, Receipt, StorageError};
+use loci_storage::{Mutation, Receipt, StorageError, VectorBatch, VectorSource};
 use std::fs;
 use std::path::Path;
 
 const CANARY: &str = "zqcanaryxw";
+
+/// What stands for vectors in the files; of no use as text.
+const VECTOR: [u8; 16] = *b"\xa5\x3c\x01\xfe\x99\xc3\x5a\x0f\xf0\x11\xee\x22\xdd\x33\xcc\x44";
+
+/// How often the vector is in the files of a directory.
+fn vector_sightings(dir: &Path) -> usize {
+    let files = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    let count = |path| {
+        let bytes: Vec<u8> = fs::read(path).unwrap();
+        bytes.windows(VECTOR.len()).filter(|part| *part == VECTOR).count()
+    };
+    files.map(count).sum()
+}
 
 /// How often the canary is in the files of a directory, in any case.
 fn sightings(dir: &Path) -> usize {
@@ -182,4 +195,50 @@ async fn a_pending_scrub_is_finished_without_being_asked_again() {
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
     panic!("still there");
+}
+
+/// Vectors give away what a text was about, so they go when it goes: those of one passage and those
+/// that take several pages, of every generation.
+#[tokio::test]
+async fn vectors_of_what_is_scrubbed_are_gone_from_every_file() {
+    let (world, dir) = world().await;
+    let generations = [new_generation(&world).await, new_generation(&world).await];
+    let long = VECTOR.repeat(16);
+    let (mut heads, mut others) = (Vec::new(), Vec::new());
+    for n in 0..60 {
+        let memory = world.put(&format!("/{n}"), &format!("text {n}")).await;
+        if n % 3 == 0 {
+            heads.push(memory)
+        } else {
+            others.push(memory.head)
+        };
+    }
+    let redacted = heads[0].head;
+    world.edit(update(heads[0].id, "clean")).await.unwrap();
+    let purged = world.new_store(Default::default()).await.id;
+    let pass = world.system().write(purged, world.owner, world.now());
+    let there = world.commit_as(pass, vec![put("/a", "text")]).await.unwrap()[0].memory.head;
+    for generation in generations {
+        for bytes in [&VECTOR[..], &long] {
+            let versions: Vec<_> = heads.iter().map(|memory| memory.head).collect();
+            put_vectors(&world, generation, &versions, bytes).await;
+            put_vectors(&world, generation, &others, &[7; 16]).await;
+        }
+        let vectors = vec![(there, VectorSource::Made(VECTOR.to_vec()))];
+        let batch = VectorBatch { generation, store: purged, through: 1, vectors };
+        world.write(Mutation::PutVectors(batch)).await.unwrap();
+    }
+    assert!(vector_sightings(dir.path()) > 500);
+    world.write(Mutation::Redact(world.manage_pass(), redacted)).await.unwrap();
+    for memory in &heads[1..] {
+        erase(&world, memory.id).await.unwrap();
+    }
+    let pass = world.system().manage(purged, world.now());
+    world.write(Mutation::RemoveStore(pass.clone())).await.unwrap();
+    world.write(Mutation::PurgeStore { pass, limit: 10 }).await.unwrap();
+    assert_eq!(vector_sightings(dir.path()), 0);
+    let pass = world.search_pass();
+    let kept = world.storage.vectors(&pass, world.store, generations[0], &others).await;
+    assert!(kept.unwrap().iter().all(Option::is_some));
+    world.assert_sound().await;
 }
