@@ -2,8 +2,16 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 mod dump;
+#[path = "../common/embedder.rs"]
+mod embedder;
 mod identity;
 mod lifecycle;
+mod search;
+mod search_access;
+mod search_hygiene;
+mod search_past;
+mod search_query;
+mod search_vectors;
 mod sessions;
 mod sharing;
 mod stage;

@@ -1,14 +1,19 @@
 //! What every test here starts from: an engine, a clock that stands still until told otherwise, and
 //! an administrator.
 
+use crate::embedder::WordSum;
 use loci_engine::seam::Seams;
+use loci_engine::search::embed::Embedder;
+use loci_engine::search::{Mode, Reach, SearchAnswer, SearchOptions, SearchRequest, Wanted};
 use loci_engine::{
     Context, Engine, FirstStart, IdempotencyKey, NewKey, NewPrincipal, NewStore, Secret,
 };
 use loci_model::time::Clock;
 use loci_model::{
     ApiKey, Audience, Edit, MemoryPath, Outcome, Power, PrincipalKind, Store, StoreId, Timestamp,
+    View,
 };
+use loci_storage::Storage;
 use loci_storage::mem::MemStorage;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -30,6 +35,18 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) async fn new() -> Self {
+        Self::searching(SearchOptions::default()).await
+    }
+
+    /// With an embedder that adds up words.
+    pub(crate) async fn with_vectors() -> (Self, Arc<WordSum>) {
+        let embedder = Arc::new(WordSum::new("words-16", 16));
+        let embedders: Vec<Arc<dyn Embedder>> = vec![embedder.clone()];
+        let options = SearchOptions { embedders, ..SearchOptions::default() };
+        (Self::searching(options).await, embedder)
+    }
+
+    pub(crate) async fn searching(options: SearchOptions) -> Self {
         let clock = Arc::new(HandClock(AtomicI64::new(1_800_000_000_000_000)));
         let counter = AtomicU64::new(1);
         let dice = move |buffer: &mut [u8]| {
@@ -40,7 +57,8 @@ impl Stage {
             }
         };
         let seams = Seams::new(clock.clone(), Arc::new(dice));
-        let engine = Engine::new(Arc::new(MemStorage::new()), seams);
+        let storage: Arc<dyn Storage> = Arc::new(MemStorage::new());
+        let engine = Engine::new(storage, seams).with_search(options);
         let start = engine.bootstrap(None).await.unwrap();
         let caller = engine.local_operator(&start);
         let request = engine.seams().request_id(clock.now());
@@ -62,6 +80,22 @@ impl Stage {
         self.engine.commit_one(&self.admin, store, edit, "api").await.unwrap()
     }
 
+    /// Makes every vector that is missing.
+    pub(crate) async fn follow(&self) {
+        while self.engine.follow_once().await.unwrap() {}
+    }
+
+    /// What the administrator finds.
+    pub(crate) async fn search(&self, request: &SearchRequest) -> SearchAnswer {
+        self.engine.search(&self.admin, request).await.unwrap()
+    }
+
+    /// Paths that the administrator finds by word, best first.
+    pub(crate) async fn paths(&self, store: StoreId, text: &str) -> Vec<String> {
+        let wanted = Wanted { mode: Mode::Lexical, ..Wanted::new(text, 100) };
+        paths(&self.search(&asking(store, wanted)).await)
+    }
+
     /// A principal with a key of its own.
     pub(crate) async fn somebody(&self, name: &str) -> Context {
         let new = NewPrincipal { kind: PrincipalKind::Agent, name: name.into(), is_admin: false };
@@ -79,6 +113,23 @@ impl Stage {
         let caller = self.engine.authenticate(secret.reveal()).await.unwrap();
         Context { caller, ..self.admin.clone() }
     }
+}
+
+/// A search of one store.
+pub(crate) fn asking(store: StoreId, wanted: Wanted) -> SearchRequest {
+    SearchRequest {
+        reach: Reach::Store(store),
+        wanted,
+        view: View::Full,
+        explain: true,
+        snippet_chars: 100,
+        as_of: None,
+        wait: None,
+    }
+}
+
+pub(crate) fn paths(answer: &SearchAnswer) -> Vec<String> {
+    answer.hits.iter().map(|hit| hit.memory.path.as_str().to_owned()).collect()
 }
 
 pub(crate) fn full_key(name: &str) -> NewKey {

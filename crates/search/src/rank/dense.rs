@@ -77,7 +77,7 @@ pub(crate) fn dense_leg(
     compare(parts, rows, rows > WHOLE_ROWS_MAX, also)
 }
 
-fn compare(
+pub(super) fn compare(
     parts: &[(&StoreIndex, Option<&QueryVector>)],
     rows: usize,
     is_picked: bool,

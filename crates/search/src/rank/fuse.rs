@@ -12,6 +12,9 @@ use crate::wanted::{Explanation, Fusion, Mode, Wanted};
 /// the query is an accident, and normalising it to 1 would put it above everything.
 const LEXICAL_WEIGHT: f32 = 0.45;
 const COVERED_ENOUGH: f32 = 0.2;
+/// Similarities closer together than this are as good as equal: stretching them from 0 to 1 would
+/// make a verdict of rounding errors, and of the one memory of a small store whatever they are.
+const SPAN_MIN: f32 = 0.05;
 /// Ranks that count in reciprocal rank fusion.
 const RRF_DEPTH: usize = 1000;
 
@@ -62,7 +65,7 @@ impl Fused {
         let least = similarities().fold(sampled, f32::min);
         let most = similarities().fold(f32::NEG_INFINITY, f32::max);
         let has_similar = most.is_finite() && least.is_finite();
-        let span = if has_similar { (most - least).max(1e-6) } else { 1.0 };
+        let span = if has_similar { (most - least).max(SPAN_MIN) } else { 1.0 };
         let least = if has_similar { least } else { 0.0 };
         let count = similarities().count().max(1);
         let middle = if has_similar {
@@ -180,6 +183,9 @@ fn gather(
             return;
         }
         let similarity = similar.of(index, doc);
+        if lexical == 0.0 && similarity.is_none() {
+            return;
+        }
         let (own, smoothed, smoothing) = similarity.unwrap_or((f32::NAN, f32::NAN, 1.0));
         scored.push(Scored {
             part: u32::try_from(part).expect("fewer parts than stores"),
@@ -207,6 +213,9 @@ fn gather(
                 let at = found.binary_search_by_key(&doc, |(found, _)| *found);
                 take(doc, at.map_or(0.0, |at| found[at].1));
             }
+            // What has no vectors yet cannot be picked, and is found by word meanwhile.
+            let is_pending = |(doc, _): &(u32, f32)| index.vectors().rows(*doc).is_empty();
+            lexical.filter(is_pending).for_each(|(doc, score)| take(doc, score));
         }
     }
 }

@@ -33,7 +33,9 @@ fn ask(index: &StoreIndex, vector: Option<[f32; 2]>, wanted: &Wanted) -> Ranking
         Mode::Hybrid | Mode::Lexical => lexical_leg(&[index], &query),
     };
     let now = Timestamp::from_micros(1_000_000_000);
-    let question = Question { wanted, query: &query, authors: &authors, now, depth: 100 };
+    let is_strict = query.is_quoted();
+    let question =
+        Question { wanted, query: &query, is_strict, authors: &authors, now, depth: 100 };
     let vector = vector.map(|vector| QueryVector::new(&vector));
     rank(&[(index, vector.as_ref())], &lexical, &question)
 }
@@ -167,10 +169,38 @@ fn without_vectors_words_decide_alone_and_one_without_is_in_the_middle() {
     near(of(&ranking, 1).why.lexical_weight, 1.0);
 
     let some = with_vectors(bare, &memories[1..], &[[1.0, 0.0], [0.0, 1.0]]);
-    let ranking = ask(&some, Some([1.0, 0.0]), &wanted("river", Mode::Hybrid));
+    let ranking = ask(&some, Some([1.0, 0.0]), &wanted("tea", Mode::Hybrid));
     let why = &of(&ranking, 1).why;
     assert_eq!(why.semantic, None);
     near(why.semantic_normalised, 0.5);
+}
+
+#[test]
+fn what_has_no_vectors_yet_is_found_by_word_among_many_too() {
+    let memories = [memory(1, "/a/x", "tea"), memory(2, "/b/x", "lamp"), memory(3, "/c/x", "cup")];
+    let index = with_vectors(index(&memories), &memories[1..2], &[[1.0, 0.0]]);
+    let lexical = lexical_leg(&[&index], &TextQuery::parse("tea"));
+    let query = QueryVector::new(&[1.0, 0.0]);
+    for is_picked in [false, true] {
+        let dense = dense::compare(&[(&index, Some(&query))], 1, is_picked, |_| vec![0]);
+        let wanted = wanted("tea", Mode::Hybrid);
+        let fused = Fused::new(&[&index], &lexical, Some(&dense), &wanted, |_, _| true);
+        let mut found: Vec<u32> = fused.scored.iter().map(|one| one.doc).collect();
+        found.sort_unstable();
+        // The third has neither the word nor a vector: nobody knows anything about it.
+        assert_eq!(found, [0, 1], "{is_picked}");
+    }
+}
+
+#[test]
+fn equal_similarities_stay_equal_when_compared_exactly() {
+    let memories = [memory(1, "/a/x", "tea"), memory(2, "/b/x", "lamp")];
+    let index = with_vectors(index(&memories), &memories, &[[0.6, 0.8], [0.6, 0.8]]);
+    let mut ranking = ask(&index, Some([0.8, 0.6]), &wanted("tea", Mode::Hybrid));
+    ranking.rescore(10, |candidate| candidate.why.semantic.map(|before| before + 0.004));
+    assert_eq!(found(&ranking), [1, 2]);
+    assert!(ranking.candidates.iter().all(|one| (0.0..2.0).contains(&one.score)));
+    adds_up(&ranking);
 }
 
 #[test]

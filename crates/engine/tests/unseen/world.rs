@@ -1,0 +1,128 @@
+//! A world that can be built again: every step that made it is kept with its time and ids, so that
+//! the same world without some of its memories and stores is the same steps without those. What is
+//! left has the same ids, times, revisions and vectors in both.
+
+use crate::embedder::WordSum;
+use loci_engine::seam::Seams;
+use loci_engine::search::SearchOptions;
+use loci_engine::{Context, Engine};
+use loci_model::policy::System;
+use loci_model::time::Clock;
+use loci_model::{
+    Caller, Cause, Grant, GrantId, Grantee, MemoryId, PrincipalId, RequestId, Session, Store,
+    StoreId, Timestamp, VersionId,
+};
+use loci_storage::mem::MemStorage;
+use loci_storage::{Batch, Mutation, StampedEdit, Storage};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// One thing that happened.
+#[derive(Debug, Clone)]
+pub(crate) enum Step {
+    CreateStore(Store),
+    RemoveStore(StoreId),
+    Share(Grant),
+    Revoke(StoreId, Grantee, GrantId),
+    OpenSession(Session),
+    /// An edit of one memory, by its store and id.
+    Edit(StoreId, MemoryId, PrincipalId, StampedEdit),
+    Erase(StoreId, MemoryId, VersionId),
+    /// The sweeper removes what has expired.
+    Expire(StoreId, MemoryId, VersionId),
+    /// The background work makes all vectors that are missing.
+    Follow,
+}
+
+/// A step and when it was taken.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) at: Timestamp,
+    pub(crate) step: Step,
+}
+
+struct HandClock(AtomicI64);
+
+impl Clock for HandClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.0.load(Ordering::SeqCst))
+    }
+}
+
+pub(crate) struct World {
+    storage: Arc<MemStorage>,
+    pub(crate) engine: Engine,
+    clock: Arc<HandClock>,
+}
+
+impl World {
+    pub(crate) fn new(index_bytes_max: usize) -> Self {
+        let storage = Arc::new(MemStorage::new());
+        let clock = Arc::new(HandClock(AtomicI64::new(0)));
+        let seams = Seams::new(clock.clone(), Arc::new(|buffer: &mut [u8]| buffer.fill(7)));
+        let options = SearchOptions {
+            embedders: vec![Arc::new(WordSum::new("words", 16))],
+            index_bytes_max,
+            ..SearchOptions::default()
+        };
+        let engine = Engine::new(storage.clone(), seams).with_search(options);
+        Self { storage, engine, clock }
+    }
+
+    /// Takes the steps again, or what is to be kept of them.
+    pub(crate) async fn replay(
+        log: &[Entry],
+        now: Timestamp,
+        keep: impl Fn(&Step) -> Option<Step>,
+    ) -> Self {
+        let world = Self::new(usize::MAX);
+        for entry in log {
+            if let Some(step) = keep(&entry.step) {
+                world.take(&Entry { at: entry.at, step }).await;
+            }
+        }
+        world.set_clock(now);
+        world
+    }
+
+    pub(crate) fn set_clock(&self, now: Timestamp) {
+        self.clock.0.store(now.as_micros(), Ordering::SeqCst);
+    }
+
+    pub(crate) async fn take(&self, entry: &Entry) {
+        let now = entry.at;
+        self.set_clock(now);
+        let system = System::because("the test makes its world");
+        let mutation = match entry.step.clone() {
+            Step::CreateStore(store) => Mutation::CreateStore(store),
+            Step::RemoveStore(store) => Mutation::RemoveStore(system.manage(store, now)),
+            Step::Share(grant) => {
+                Mutation::Share(system.share(grant.store, grant.given_by, now), grant)
+            }
+            Step::Revoke(store, _, grant) => {
+                Mutation::Revoke(system.share(store, PrincipalId::from_u128(0), now), grant)
+            }
+            Step::OpenSession(session) => Mutation::CreateSession(session),
+            Step::Edit(store, _, writer, edit) => {
+                let batch = Batch { edits: vec![edit], cause: Cause::new(None, "test") };
+                Mutation::Commit(system.write(store, writer, now), batch)
+            }
+            Step::Erase(store, memory, version) => {
+                Mutation::Erase { pass: system.manage(store, now), memory, version }
+            }
+            Step::Expire(store, memory, version) => {
+                let pass = system.write(store, PrincipalId::from_u128(0), now);
+                Mutation::Expire { pass, memory, version }
+            }
+            Step::Follow => {
+                while self.engine.follow_once().await.unwrap() {}
+                return;
+            }
+        };
+        self.storage.write(mutation, None).await.unwrap();
+    }
+
+    pub(crate) fn context(&self, caller: &Caller) -> Context {
+        Context { caller: caller.clone(), request: RequestId::from_u128(1), idempotency: None }
+    }
+}
