@@ -2,6 +2,7 @@
 
 use crate::stage::Stage;
 use loci_engine::{Context, Engine, NewGrant};
+use loci_model::store::Repeats;
 use loci_model::{
     At, AttributesPatch, Content, Edit, EditOp, Expect, Grantee, Level, MemoryPath, Patch,
     Visibility,
@@ -66,6 +67,38 @@ async fn an_import_exports_the_same_bytes() {
     assert_eq!(export(&target.engine, &target.admin).await, lines);
     let again = target.engine.import_lines(&target.admin, lines).await.unwrap();
     assert_eq!(again, 0, "a second import adds nothing");
+}
+
+#[tokio::test]
+async fn what_becomes_of_repeats_is_carried_over() {
+    let source = Stage::new().await;
+    for (name, repeats) in
+        [("allow", Repeats::Allow), ("refuse", Repeats::Refuse), ("merge", Repeats::Merge)]
+    {
+        let store = source.store(name).await.id;
+        source.engine.set_repeats(&source.admin, store, repeats).await.unwrap();
+    }
+    let lines = export(&source.engine, &source.admin).await;
+    let target = Stage::new().await;
+    target.engine.import_lines(&target.admin, lines.clone()).await.unwrap();
+    assert_eq!(export(&target.engine, &target.admin).await, lines);
+}
+
+/// The first format did not say what becomes of repeats: nothing did.
+#[tokio::test]
+async fn an_export_of_the_first_format_is_read() {
+    let source = furnished().await;
+    let lines = export(&source.engine, &source.admin).await;
+    let is_changed = |(old, new): (&String, &String)| old != new;
+    let old: Vec<String> = lines
+        .iter()
+        .map(|line| line.replace("\"format\":2", "\"format\":1"))
+        .map(|line| line.replace(",\"repeats\":\"allow\"", ""))
+        .collect();
+    assert_eq!(lines.iter().zip(&old).filter(|pair| is_changed(*pair)).count(), 3);
+    let target = Stage::new().await;
+    target.engine.import_lines(&target.admin, old).await.unwrap();
+    assert_eq!(export(&target.engine, &target.admin).await, lines);
 }
 
 #[tokio::test]

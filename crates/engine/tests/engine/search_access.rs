@@ -1,7 +1,7 @@
 //! Who finds what: stores by grant, audiences, sessions and scopes of keys, through the whole
 //! engine. The rule at large is tried with random worlds elsewhere; here stand the cases by name.
 
-use crate::stage::{Stage, asking, full_key, paths};
+use crate::stage::{Stage, asking, full_key, paths_by_word};
 use loci_engine::search::{AsOf, Mode, Reach, SearchRequest, Wanted};
 use loci_engine::{Context, Error, NewAttachment, NewGrant, NewKey, NewSession};
 use loci_model::{
@@ -19,7 +19,7 @@ fn everywhere(text: &str) -> SearchRequest {
 }
 
 async fn found(stage: &Stage, who: &Context, request: &SearchRequest) -> Vec<String> {
-    paths(&stage.engine.search(who, request).await.unwrap())
+    paths_by_word(&stage.engine.search(who, request).await.unwrap())
 }
 
 async fn share(stage: &Stage, store: StoreId, who: &Context, level: Level) {

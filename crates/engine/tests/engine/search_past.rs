@@ -1,7 +1,7 @@
 //! Searching a store as it stood: by time, by feed number, by version. What was scrubbed since does
 //! not come back, and neither does what is hidden now.
 
-use crate::stage::{Stage, asking, full_key, paths};
+use crate::stage::{Stage, asking, full_key, paths, paths_by_word};
 use loci_engine::search::{AsOf, Mode, Reach, SearchRequest, Wanted};
 use loci_engine::{Error, NewKey};
 use loci_model::{
@@ -40,7 +40,9 @@ async fn before_an_update_and_after_a_removal() {
     remove(&stage, store, first.id).await;
     stage.pass_secs(10);
 
-    let ask = async |text: &str, moment: AsOf| paths(&stage.search(&at(store, text, moment)).await);
+    let ask = async |text: &str, moment: AsOf| {
+        paths_by_word(&stage.search(&at(store, text, moment)).await)
+    };
     for (moment, tea, coffee, milk) in [
         (times(-41), 0, 0, 0),
         (times(-40), 1, 0, 0),
@@ -112,7 +114,9 @@ async fn what_was_scrubbed_does_not_come_back() {
     let first = stage.put(store, "/a", "a canary").await.memory;
     stage.put(store, "/a", "tea").await;
     let bird = stage.put(store, "/b", "another canary").await.memory;
-    let ask = async |seq: u64| stage.search(&at(store, "canary", AsOf::Seq(seq))).await.hits.len();
+    let ask = async |seq: u64| {
+        paths_by_word(&stage.search(&at(store, "canary", AsOf::Seq(seq))).await).len()
+    };
     assert_eq!((ask(1).await, ask(3).await), (1, 1));
     stage.engine.redact(&stage.admin, store, first.head).await.unwrap();
     assert_eq!((ask(1).await, ask(3).await), (0, 1));

@@ -98,7 +98,9 @@ async fn odd_queries_neither_fail_nor_hide_what_words_find() {
             for text in [format!("stoneware {one}"), format!("{one} stoneware")] {
                 let wanted = Wanted { mode, ..Wanted::new(text.clone(), 10) };
                 let found = paths(&stage.search(&asking(store, wanted)).await);
-                assert_eq!(found.first().map(String::as_str), Some("/pot"), "{text:?} {mode:?}");
+                let at = found.iter().position(|path| path == "/pot");
+                assert!(at.is_some(), "{text:?} {mode:?}");
+                assert!(at == Some(0) || mode != Mode::Lexical, "{text:?}: {found:?}");
             }
             let wanted = Wanted { mode, ..Wanted::new(one, 10) };
             match stage.engine.search(&stage.admin, &asking(store, wanted)).await {
@@ -181,9 +183,9 @@ async fn bounds_are_refused_by_name() {
             with(&|request| {
                 request.wanted.fusion = Fusion::Convex { lexical_weight: Some(1.01) };
             }),
-            "fusion",
+            "fusion.lexical_weight",
         ),
-        (with(&|request| request.wanted.fusion = Fusion::Rrf { k: -1.0 }), "fusion"),
+        (with(&|request| request.wanted.fusion = Fusion::Rrf { k: -1.0 }), "fusion.k"),
         (with(&|request| request.snippet_chars = 1001), "snippet_chars"),
         (
             with(&|request| {

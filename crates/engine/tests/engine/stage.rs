@@ -4,7 +4,7 @@
 use crate::embedder::WordSum;
 use loci_engine::seam::Seams;
 use loci_engine::search::embed::Embedder;
-use loci_engine::search::{Mode, Reach, SearchAnswer, SearchOptions, SearchRequest, Wanted};
+use loci_engine::search::{Hit, Mode, Reach, SearchAnswer, SearchOptions, SearchRequest, Wanted};
 use loci_engine::{
     Context, Engine, FirstStart, IdempotencyKey, NewKey, NewPrincipal, NewStore, Secret,
 };
@@ -90,10 +90,10 @@ impl Stage {
         self.engine.search(&self.admin, request).await.unwrap()
     }
 
-    /// Paths that the administrator finds by word, best first.
+    /// Paths of what the administrator finds that holds a word of the query, best first.
     pub(crate) async fn paths(&self, store: StoreId, text: &str) -> Vec<String> {
         let wanted = Wanted { mode: Mode::Lexical, ..Wanted::new(text, 100) };
-        paths(&self.search(&asking(store, wanted)).await)
+        paths_by_word(&self.search(&asking(store, wanted)).await)
     }
 
     /// A principal with a key of its own.
@@ -130,6 +130,13 @@ pub(crate) fn asking(store: StoreId, wanted: Wanted) -> SearchRequest {
 
 pub(crate) fn paths(answer: &SearchAnswer) -> Vec<String> {
     answer.hits.iter().map(|hit| hit.memory.path.as_str().to_owned()).collect()
+}
+
+/// Paths of what holds a word of the query itself; what only has it from its neighbours is left out.
+pub(crate) fn paths_by_word(answer: &SearchAnswer) -> Vec<String> {
+    let has_words = |hit: &&Hit| hit.explanation.as_ref().is_some_and(|why| !why.words.is_empty());
+    let own = answer.hits.iter().filter(has_words);
+    own.map(|hit| hit.memory.path.as_str().to_owned()).collect()
 }
 
 pub(crate) fn full_key(name: &str) -> NewKey {
