@@ -5,8 +5,7 @@
 //! included.
 
 use crate::child::Server;
-use crate::load;
-use crate::load::{Connection, request};
+use crate::load::{self, Client, request};
 use crate::measure::{self, Figure, Plan};
 use crate::samples::{Rate, Samples};
 use crate::search::corpus::Corpus;
@@ -42,7 +41,6 @@ pub(crate) struct FreshnessFigures {
 }
 
 /// A write that was acknowledged.
-#[derive(Clone)]
 struct Written {
     n: u64,
     at: Instant,
@@ -97,20 +95,17 @@ fn write_steadily(
     seconds: f64,
     newest: &Mutex<Option<Written>>,
 ) -> anyhow::Result<f64> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let mut connection = Connection::open(address).await?;
-        let count = (seconds * f64::from(WRITES_A_SECOND)).ceil() as u32;
-        let start = Instant::now();
-        for n in 1..=count {
-            let due = start + Duration::from_secs(1) * n / WRITES_A_SECOND;
-            tokio::time::sleep_until(due.into()).await;
-            connection.exchange(&write(store, corpus, u64::from(n))).await?;
-            let written = Written { n: u64::from(n), at: Instant::now() };
-            *newest.lock().expect("nobody panics holding it") = Some(written);
-        }
-        Ok(f64::from(count) / start.elapsed().as_secs_f64())
-    })
+    let mut client = Client::open(address)?;
+    let count = (seconds * f64::from(WRITES_A_SECOND)).ceil() as u32;
+    let start = Instant::now();
+    for n in 1..=count {
+        let due = start + Duration::from_secs(1) * n / WRITES_A_SECOND;
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        client.exchange(&write(store, corpus, u64::from(n)))?;
+        let written = Written { n: u64::from(n), at: Instant::now() };
+        *newest.lock().expect("nobody panics holding it") = Some(written);
+    }
+    Ok(f64::from(count) / start.elapsed().as_secs_f64())
 }
 
 fn search_steadily(
@@ -120,31 +115,28 @@ fn search_steadily(
     newest: &Mutex<Option<Written>>,
     is_over: &AtomicBool,
 ) -> anyhow::Result<Samples> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let mut connection = Connection::open(address).await?;
-        let mut samples = Samples::default();
-        let start = Instant::now();
-        while !is_over.load(Ordering::Relaxed) {
-            let Some(wanted) = newest.lock().expect("nobody panics holding it").take() else {
-                tokio::time::sleep(PAUSE).await;
-                continue;
-            };
-            let body = serde_json::json!({
-                "query": corpus.text(wanted.n), "mode": "semantic", "view": "basic",
-            });
-            let search = request("POST", &search_target(store), &body.to_string());
-            while !holds(connection.exchange(&search).await?, &path(wanted.n))? {
-                if wanted.at.elapsed() > LAG_MAX {
-                    bail!("a memory was not found by meaning within {} s", LAG_MAX.as_secs());
-                }
-                tokio::time::sleep(PAUSE).await;
+    let mut client = Client::open(address)?;
+    let mut samples = Samples::default();
+    let start = Instant::now();
+    while !is_over.load(Ordering::Relaxed) {
+        let Some(wanted) = newest.lock().expect("nobody panics holding it").take() else {
+            std::thread::sleep(PAUSE);
+            continue;
+        };
+        let body = serde_json::json!({
+            "query": corpus.text(wanted.n), "mode": "semantic", "view": "basic",
+        });
+        let search = request("POST", &search_target(store), &body.to_string());
+        while !holds(&client.exchange(&search)?, &path(wanted.n))? {
+            if wanted.at.elapsed() > LAG_MAX {
+                bail!("a memory was not found by meaning within {} s", LAG_MAX.as_secs());
             }
-            samples.push(wanted.at.elapsed());
+            std::thread::sleep(PAUSE);
         }
-        samples.took(start.elapsed());
-        Ok(samples)
-    })
+        samples.push(wanted.at.elapsed());
+    }
+    samples.took(start.elapsed());
+    Ok(samples)
 }
 
 fn path(n: u64) -> String {

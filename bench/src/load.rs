@@ -74,29 +74,44 @@ pub(crate) fn samples(
 
 /// Sends one request on a connection of its own and gives back the body.
 pub(crate) fn once(address: SocketAddr, request: &[u8]) -> anyhow::Result<String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let mut connection = Connection::open(address).await?;
-        Ok(connection.exchange(request).await?.to_owned())
-    })
+    Client::open(address)?.exchange(request)
+}
+
+/// A connection for whoever waits for each answer before doing something else.
+pub(crate) struct Client {
+    runtime: tokio::runtime::Runtime,
+    connection: Connection,
+}
+
+impl Client {
+    pub(crate) fn open(address: SocketAddr) -> anyhow::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let connection = runtime.block_on(Connection::open(address))?;
+        Ok(Self { runtime, connection })
+    }
+
+    /// Sends a request and gives back the body of its answer, which must be a 200.
+    pub(crate) fn exchange(&mut self, request: &[u8]) -> anyhow::Result<String> {
+        let answer = self.runtime.block_on(self.connection.exchange(request))?;
+        Ok(answer.to_owned())
+    }
 }
 
 /// One connection that is kept open.
-pub(crate) struct Connection {
+struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
     body_start: usize,
 }
 
 impl Connection {
-    pub(crate) async fn open(address: SocketAddr) -> anyhow::Result<Self> {
+    async fn open(address: SocketAddr) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, buffer: Vec::with_capacity(8192), body_start: 0 })
     }
 
-    /// Sends a request and gives back the body of its answer, which must be a 200.
-    pub(crate) async fn exchange(&mut self, request: &[u8]) -> anyhow::Result<&str> {
+    async fn exchange(&mut self, request: &[u8]) -> anyhow::Result<&str> {
         self.stream.write_all(request).await?;
         self.buffer.clear();
         loop {

@@ -22,6 +22,10 @@ mod search;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 
+/// The server's own, so that what is compared with it allocates as fast.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[derive(Parser)]
 struct Cli {
     #[command(subcommand)]

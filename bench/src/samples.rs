@@ -25,6 +25,16 @@ impl Samples {
         self.micros.push(u32::try_from(took.as_micros()).unwrap_or(u32::MAX));
     }
 
+    /// Does something and adds how long it took, to the time by the clock too.
+    pub(crate) fn time<T, E>(&mut self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        let start = Instant::now();
+        let done = work()?;
+        let took = start.elapsed();
+        self.push(took);
+        self.took(took);
+        Ok(done)
+    }
+
     /// Adds those of another run, or of another connection of the same.
     pub(crate) fn extend(&mut self, other: Self) {
         self.micros.extend(other.micros);
@@ -60,11 +70,9 @@ pub(crate) fn timed(
     let start = Instant::now();
     let mut samples = Samples::default();
     while samples.len() == 0 || start.elapsed().as_secs_f64() < seconds {
-        let began = Instant::now();
-        work(samples.len())?;
-        samples.push(began.elapsed());
+        let n = samples.len();
+        samples.time(|| work(n))?;
     }
-    samples.took(start.elapsed());
     Ok(samples)
 }
 

@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: builds the release binary and measures it with the `loci-bench` crate.
 //!
-//! Anything after `--` goes to the measurement, for example `-- --large 100000 --seconds 1`.
+//! Anything after `--` goes to the measurement, for example `-- --large 100000 --seconds 1`, or
+//! `-- --only search,freshness --full --report docs/benchmarks/search.md`.
 
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use crate::check::cargo;
 use crate::step;
 use crate::test::binary;
 
-/// Writes the table and the plot to `docs/benchmarks`.
+/// Writes the table of ratios and its plot to `docs/benchmarks`, unless only search is measured.
 pub(crate) fn run(root: &Path, options: &[String]) -> Result<()> {
     step::run(cargo(root).args(["build", "--release", "--package", "loci"]))?;
     let mut measure = cargo(root);

@@ -17,8 +17,8 @@ const NAMES: [&str; 12] = [
 /// Of a thousand memories in a row, so many are turns of chats; the rest are notes.
 const TURNS_PER_THOUSAND: u64 = 300;
 const TURNS_PER_CHAT: u64 = 100;
-/// Ranks of a question's words: one that is in a tenth of all memories or so, one in one of a
-/// thousand, two in one of ten thousand.
+/// Ranks of a question's words: one that is in some hundredths of all memories, one in about two of
+/// a thousand, two in about one of ten thousand.
 const QUERY_RANKS: [(usize, usize); 4] = [(5, 50), (200, 2_000), (2_000, 30_000), (2_000, 30_000)];
 
 /// Random numbers that are the same every time: splitmix64.

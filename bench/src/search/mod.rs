@@ -1,8 +1,9 @@
 //! How long search takes, in one store and across a thousand, as collections grow.
 //!
 //! The server is the real one, asked over loopback by one client at a time; it embeds each question
-//! itself. In the same rounds the model embeds the same questions alone, and FTS5 and a scan answer
-//! them by themselves, so that what is Loci's own can be told from what the machine costs.
+//! itself. Before each hybrid search the model embeds the same question alone, and in the same rounds
+//! FTS5 and a scan answer by themselves, so that what is Loci's own can be told from what the machine
+//! costs.
 
 pub(crate) mod corpus;
 mod filled;
@@ -12,7 +13,7 @@ pub(crate) mod page;
 mod raw;
 
 use crate::child::Server;
-use crate::load::{self, request};
+use crate::load::{self, Client, request};
 use crate::measure::Plan;
 use crate::samples::{Rate, Samples, timed};
 use anyhow::{Context, ensure};
@@ -23,7 +24,7 @@ use loci_search::vector::{QueryVector, VectorMatrix};
 use meaning::Meanings;
 use std::path::Path;
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const MANY_STORES: u64 = 1_000;
 const QUERIES: u64 = 256;
@@ -53,7 +54,7 @@ pub(crate) struct SizeFigures {
 /// Searches of one layout.
 pub(crate) struct StoreFigures {
     pub(crate) stores: u64,
-    /// The model alone, on the same questions in the same rounds.
+    /// The model alone, on each question right before the hybrid search for it.
     pub(crate) embedding: Rate,
     pub(crate) lexical: Rate,
     pub(crate) semantic: Rate,
@@ -97,16 +98,23 @@ struct Raw {
     matrix: VectorMatrix,
 }
 
+/// The requests of each mode, by question.
+struct Requests {
+    lexical: Rc<Vec<Vec<u8>>>,
+    semantic: Rc<Vec<Vec<u8>>>,
+    hybrid: Rc<Vec<Vec<u8>>>,
+}
+
 /// How long the modes and their companions took in all rounds.
 #[derive(Default)]
 struct Rounds {
+    lexical: Samples,
+    semantic: Samples,
     embedding: Samples,
-    modes: [Samples; 3],
+    hybrid: Samples,
     fts: Samples,
     scan: Samples,
 }
-
-const MODES: [&str; 3] = ["lexical", "semantic", "hybrid"];
 
 pub(crate) fn run(plan: &Plan, scratch: &Path) -> anyhow::Result<SearchFigures> {
     let largest = *plan.sizes.last().context("no size to search at")?;
@@ -182,11 +190,13 @@ impl Asking<'_> {
         println!("  {}", if raw.is_some() { "in one store" } else { "across stores" });
         let server = Server::loci_with(&self.plan.loci, data, SETTINGS)?;
         let loading = self.load(&server)?;
-        let requests = MODES.map(|mode| {
+        let of = |mode: &str| {
             let texts = self.questions.texts.iter();
             Rc::new(texts.map(|text| self.question(text, mode)).collect::<Vec<_>>())
-        });
-        for requests in &requests {
+        };
+        let requests =
+            Requests { lexical: of("lexical"), semantic: of("semantic"), hybrid: of("hybrid") };
+        for requests in [&requests.lexical, &requests.semantic, &requests.hybrid] {
             for request in requests.iter().take(WARM_UP) {
                 load::once(server.address, request)?;
             }
@@ -195,13 +205,12 @@ impl Asking<'_> {
         for round in 0..self.plan.rounds {
             self.round(round, &server, &requests, raw, &mut rounds)?;
         }
-        let [lexical, semantic, hybrid] = rounds.modes.clone();
         let figures = StoreFigures {
             stores: if self.store.is_some() { 1 } else { MANY_STORES.min(self.memories) },
             embedding: rounds.embedding.clone().rate()?,
-            lexical: lexical.rate()?,
-            semantic: semantic.rate()?,
-            hybrid: hybrid.rate()?,
+            lexical: rounds.lexical.clone().rate()?,
+            semantic: rounds.semantic.clone().rate()?,
+            hybrid: rounds.hybrid.clone().rate()?,
             loading,
         };
         Ok((figures, rounds))
@@ -212,7 +221,7 @@ impl Asking<'_> {
         &self,
         round: usize,
         server: &Server,
-        requests: &[Rc<Vec<Vec<u8>>>; 3],
+        requests: &Requests,
         raw: Option<&Raw>,
         to: &mut Rounds,
     ) -> anyhow::Result<()> {
@@ -220,15 +229,19 @@ impl Asking<'_> {
         let Questions { texts, vectors } = self.questions;
         let from = round * texts.len() / self.plan.rounds;
         let nth = |n: usize| (from + n) % texts.len();
-        to.embedding.extend(timed(seconds, |n| {
-            self.meanings.embedder.embed(&[&texts[nth(n)]], Purpose::Query)?;
-            Ok(())
-        })?);
-        for (samples, requests) in to.modes.iter_mut().zip(requests) {
+        for (samples, requests) in
+            [(&mut to.lexical, &requests.lexical), (&mut to.semantic, &requests.semantic)]
+        {
             let requests = Rc::clone(requests);
             samples.extend(load::samples(server.address, 1, seconds, move |_, n| {
                 requests[(from + n as usize) % requests.len()].clone()
             })?);
+        }
+        let mut client = Client::open(server.address)?;
+        let end = Instant::now() + Duration::from_secs_f64(2.0 * seconds);
+        for n in (0..).map(nth).take_while(|_| Instant::now() < end) {
+            to.embedding.time(|| self.meanings.embedder.embed(&[&texts[n]], Purpose::Query))?;
+            to.hybrid.time(|| client.exchange(&requests.hybrid[n]).map(drop))?;
         }
         let Some(raw) = raw else { return Ok(()) };
         to.fts.extend(timed(seconds, |n| raw.fts.search(&texts[nth(n)]).map(drop))?);

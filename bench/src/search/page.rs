@@ -61,14 +61,15 @@ fn introduction(plan: &Plan) -> String {
          on {}. Client and server share them, so compare columns of one row rather than these figures \
          with another machine's.\n\n\
          Memories have 12 to 31 words, from 60,000 that come as often as words do; three in ten are turns \
-         of chats, the rest notes. A question has four words: one that is in about a tenth of all \
-         memories, one in a thousandth, two rarer ones; ten results are asked for. One client asks the \
-         server over HTTP, which embeds the question with the built-in model each time. Vectors of \
-         memories are mixtures of two real ones and noise, because a million real ones take hours. In \
-         the same {} rounds, one block after the other: the model alone on the same questions; FTS5 \
+         of chats, the rest notes. A question has four words: one that is in some hundredths of all \
+         memories, one in about two of a thousand, two in about one of ten thousand; ten results are \
+         asked for. One client asks the server over HTTP, which embeds the question with the built-in \
+         model each time. Vectors of memories are mixtures of two real ones and noise, because a million \
+         real ones take hours. In the same {} rounds, one block after the other: words alone; meaning \
+         alone; each question embedded by the model alone and right after asked as a hybrid search; FTS5 \
          (`unicode61`, a store column, bm25, any of the words) on the same texts; a scan of the same \
-         vectors as bytes. Neither of these knows rights, neighbours, authors or what was written a \
-         moment ago. Times are p50 / p99 in milliseconds.",
+         vectors as bytes. Neither of the last two knows rights, neighbours, authors or what was written \
+         a moment ago. Times are p50 / p99 in milliseconds.",
         machine(),
         plan.rounds
     )
