@@ -298,6 +298,7 @@ fn indexed_through(
     places.filter_map(|place| place.chosen.map(|chosen| (place.store, chosen.through))).collect()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "map_err gives it away")]
 fn lost(error: tokio::task::JoinError) -> Error {
     Error::Internal(format!("a search was lost: {error}"))
 }

@@ -116,9 +116,8 @@ impl Siblings {
         for near in at.saturating_sub(1)..(at + 2).min(docs.len()) {
             self.link(docs, near);
         }
-        for near in at.saturating_sub(2)..(at + 3).min(docs.len()) {
-            changed(docs[near]);
-        }
+        let around = at.saturating_sub(2)..(at + 3).min(docs.len());
+        docs[around].iter().for_each(|doc| changed(*doc));
     }
 
     fn link(&mut self, docs: &[u32], at: usize) {
