@@ -12,6 +12,7 @@ mod extract;
 mod layers;
 mod listen;
 mod metrics;
+mod misread;
 mod openapi;
 mod options;
 mod phase;
