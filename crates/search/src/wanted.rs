@@ -36,6 +36,18 @@ impl Default for Fusion {
     }
 }
 
+impl Fusion {
+    /// The number that tunes it, with its name and its largest value.
+    fn number(self) -> (&'static str, f32, f32) {
+        match self {
+            Self::Convex { lexical_weight } => {
+                ("fusion.lexical_weight", lexical_weight.unwrap_or(0.0), 1.0)
+            }
+            Self::Rrf { k } => ("fusion.k", k, 1_000.0),
+        }
+    }
+}
+
 /// What else may move a result, all off by default. Each adds at most its weight to a score that
 /// lies between 0 and about 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -163,7 +175,7 @@ impl Wanted {
             ("boost.importance", self.signals.importance, 1.0),
             ("boost.pinned", self.signals.pinned, 1.0),
             ("boost.recency.weight", recency.map_or(0.0, |recency| recency.weight), 1.0),
-            ("fusion", self.fusion_number(), 1_000.0),
+            self.fusion.number(),
         ] {
             // Also refuses what is not a number.
             if !(0.0..=max).contains(&value) {
@@ -174,14 +186,6 @@ impl Wanted {
             return refuse("boost.recency.half_life_seconds", "takes 1 to 3200000000".into());
         }
         Ok(())
-    }
-
-    fn fusion_number(&self) -> f32 {
-        match self.fusion {
-            // A weight is a share; scaled so that one check bounds both.
-            Fusion::Convex { lexical_weight } => lexical_weight.unwrap_or(0.0) * 1_000.0,
-            Fusion::Rrf { k } => k,
-        }
     }
 }
 
