@@ -1,4 +1,5 @@
-//! The programs the SDK suites need beside cargo: Python with venv, Node with npm.
+//! The programs the suites need beside cargo: Python with venv and Node with npm for the SDKs, `ip`
+//! for the test that takes the network away.
 //!
 //! As root on a Debian machine they are installed; otherwise they are named and the step fails.
 //! Nothing is ever skipped because a tool is missing.
@@ -17,7 +18,7 @@ struct Tool {
     packages: &'static [&'static str],
 }
 
-const TOOLS: [Tool; 4] = [
+const TOOLS: [Tool; 5] = [
     Tool { name: "Python 3", probe: &["python3", "--version"], packages: &["python3"] },
     Tool {
         name: "Python's venv module",
@@ -26,6 +27,7 @@ const TOOLS: [Tool; 4] = [
     },
     Tool { name: "Node.js", probe: &["node", "--version"], packages: &["nodejs"] },
     Tool { name: "npm", probe: &["npm", "--version"], packages: &["npm"] },
+    Tool { name: "ip", probe: &["ip", "-Version"], packages: &["iproute2"] },
 ];
 
 /// Makes every tool usable, or says which Debian packages a person has to install.

@@ -35,6 +35,17 @@ impl Needles {
         Self { forms }
     }
 
+    /// Pieces of some bytes that are no text, such as a vector: a file that kept any of it is found,
+    /// however much of the rest was written over.
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        let pieces = bytes.chunks_exact(24).enumerate();
+        let forms: Vec<_> = pieces
+            .map(|(number, piece)| (format!("bytes {}…", number * 24), piece.to_vec()))
+            .collect();
+        assert!(!forms.is_empty(), "a short secret is found by accident");
+        Self { forms }
+    }
+
     fn find(&self, haystack: &[u8]) -> Vec<&str> {
         let found = self.forms.iter().filter(|(_, form)| memmem::find(haystack, form).is_some());
         found.map(|(name, _)| name.as_str()).collect()

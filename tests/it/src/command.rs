@@ -1,10 +1,12 @@
 //! Runs the `loci` command line and keeps what it answered.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
+use rustix::pty::{OpenptFlags, openpt, ptsname, unlockpt};
 use serde_json::Value;
 
 use crate::server::binary;
@@ -53,11 +55,7 @@ impl Loci {
     /// Runs a command and gives it these bytes to read.
     #[track_caller]
     pub fn run_with_input(&self, args: &[&str], input: &[u8]) -> Finished {
-        let mut command = Command::new(binary());
-        for name in ["LOCI_ADMIN_KEY", "LOCI_URL", "LOCI_KEY", "LOCI_DATA"] {
-            command.env_remove(name);
-        }
-        command.args(args).args(&self.options).envs(self.env.iter().cloned());
+        let mut command = self.command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary can be started");
         let mut stdin = child.stdin.take().expect("stdin is a pipe");
@@ -73,6 +71,40 @@ impl Loci {
             stdout: output.stdout,
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         }
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        for name in ["LOCI_ADMIN_KEY", "LOCI_URL", "LOCI_KEY", "LOCI_DATA"] {
+            command.env_remove(name);
+        }
+        command.args(args).args(&self.options).envs(self.env.iter().cloned());
+        command
+    }
+
+    /// Runs a command as a person at a terminal does; its exit code and what the terminal got.
+    pub fn run_on_terminal(&self, args: &[&str]) -> (Option<i32>, String) {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let ours = openpt(flags).expect("the system has terminals");
+        unlockpt(&ours).expect("a new terminal is ours");
+        let name = ptsname(&ours, Vec::new()).expect("a terminal has a name");
+        let name = name.into_string().expect("a terminal's name is plain");
+        let theirs = File::options().read(true).write(true).open(name).expect("it can be opened");
+        let twin = || Stdio::from(theirs.try_clone().expect("a file can be shared"));
+        let mut command = self.command(args);
+        command.stdin(Stdio::null()).stdout(twin()).stderr(twin());
+        let mut child = command.spawn().expect("the binary can be started");
+        // Once the child is gone nobody holds the other side, and reading ends.
+        drop(command);
+        drop(theirs);
+        let mut shown = Vec::new();
+        let mut ours = File::from(ours);
+        let mut piece = [0; 4096];
+        while let Ok(count @ 1..) = ours.read(&mut piece) {
+            shown.extend_from_slice(&piece[..count]);
+        }
+        let ended = child.wait().expect("our own child can be waited for");
+        (ended.code(), String::from_utf8_lossy(&shown).into_owned())
     }
 
     /// Runs a command that must succeed; its standard output.

@@ -11,6 +11,9 @@ mod bytes;
 mod client;
 mod command;
 mod dice;
+mod endpoint;
+mod facts;
+mod search;
 mod server;
 
 pub use api::{Api, Memory, error_type, sha256};
@@ -18,4 +21,7 @@ pub use bytes::{Needles, hits_in, hits_in_dir};
 pub use client::{Client, Reply};
 pub use command::{Finished, Loci};
 pub use dice::Dice;
+pub use endpoint::Endpoint;
+pub use facts::{FACTS, crowd};
+pub use search::ids;
 pub use server::{ADMIN_KEY, Server, Setup, binary};

@@ -9,7 +9,7 @@ const OPEN: [&str; 4] = ["/healthz", "/readyz", "/metrics", "/openapi.json"];
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 /// Routes the contract names; the document must list at least these.
-const EXPECTED: [(&str, &str); 14] = [
+const EXPECTED: [(&str, &str); 16] = [
     ("post", "/v1/memory_stores"),
     ("get", "/v1/memory_stores"),
     ("get", "/v1/memory_stores/{}"),
@@ -24,6 +24,8 @@ const EXPECTED: [(&str, &str); 14] = [
     ("get", "/v1/export"),
     ("post", "/v1/api_keys"),
     ("post", "/v1/sessions"),
+    ("post", "/v1/memory_stores/{}/search"),
+    ("post", "/v1/search"),
 ];
 
 #[test]
