@@ -1,6 +1,5 @@
 //! Searching over the wire: what is found and shown, what is refused, and what strangers get.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod common;
 
