@@ -60,15 +60,17 @@ impl Engine {
             return;
         }
         loop {
-            let pause = match self.follow_once().await {
-                Ok(true) => continue,
-                Ok(false) => PAUSE,
+            match self.follow_once().await {
+                Ok(true) => {}
+                Ok(false) => {
+                    let _ = tokio::time::timeout(PAUSE, self.search.written.notified()).await;
+                }
                 Err(error) => {
                     tracing::warn!(%error, "vectors could not be made; it is tried again");
-                    PAUSE_AFTER_FAILURE
+                    // Whatever is written meanwhile: who fails is not asked more often for it.
+                    tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
                 }
-            };
-            let _ = tokio::time::timeout(pause, self.search.written.notified()).await;
+            }
         }
     }
 

@@ -5,7 +5,8 @@ use crate::growth::{Grown, KINDS, NAMES, TAGS, WORDS};
 use crate::oracle::KnownMemory;
 use loci_engine::Error;
 use loci_engine::search::{
-    Fusion, Hit, Mode, Reach, Recency, SearchAnswer, SearchRequest, Signals, Span, Wait, Wanted,
+    AsOf, Fusion, Hit, Mode, Reach, Recency, SearchAnswer, SearchRequest, Signals, Span, Wait,
+    Wanted,
 };
 use loci_model::{Caller, MemoryId, PathPrefix, StoreId, View};
 use std::collections::BTreeSet;
@@ -45,7 +46,8 @@ pub(crate) fn some_request(grown: &Grown, dice: &mut Dice) -> SearchRequest {
         view: if dice.percent(80) { View::Full } else { View::Basic },
         explain: dice.percent(80),
         snippet_chars: dice.pick(&[0, 12, 200]),
-        as_of: None,
+        // The past is tried by itself elsewhere; up to this moment it is the present.
+        as_of: dice.percent(8).then_some(AsOf::Time(grown.now)),
         wait: dice.percent(5).then_some(wait),
     }
 }
@@ -113,12 +115,22 @@ pub(crate) fn check_answer(
     };
     let is_open = |store: &StoreId| known.may_search(caller, *store, now);
     let expects_refusal = named.as_ref().is_some_and(|stores| !stores.iter().all(is_open));
-    let answer = match (answer, expects_refusal) {
-        (Err(Error::NotFound("memory store")), true) => return Ok(()),
-        (Ok(answer), false) => answer,
-        (other, _) => return Err(format!("refused is {expects_refusal}, came {other:?}")),
+    // Looking back takes the right to read.
+    let is_shown = |store: &StoreId| request.as_of.is_none() || known.may_read(caller, *store, now);
+    let expects_denial = named.as_ref().is_some_and(|stores| !stores.iter().all(is_shown));
+    let answer = match (answer, expects_refusal, expects_denial) {
+        (Err(Error::NotFound("memory store")), true, _) => return Ok(()),
+        (Err(Error::Denied(_)), false, true) => return Ok(()),
+        (Ok(answer), false, false) => answer,
+        (other, ..) => {
+            return Err(format!(
+                "refused {expects_refusal}, denied {expects_denial}, is {other:?}"
+            ));
+        }
     };
-    let is_reached = |store: StoreId| named.as_ref().is_none_or(|stores| stores.contains(&store));
+    let is_reached = |store: StoreId| {
+        is_shown(&store) && named.as_ref().is_none_or(|stores| stores.contains(&store))
+    };
     let mut seen = BTreeSet::new();
     for hit in &answer.hits {
         let memory = known.memories.get(&hit.memory.id).ok_or("found what is not there")?;

@@ -273,7 +273,7 @@ impl Grown {
     ) {
         let version = VersionId::from_u128(dice.bits());
         let edit = StampedEdit { edit, new_memory: memory, version };
-        self.take(Step::Edit(store, memory, writer, edit)).await;
+        self.take(Step::Edit(store, memory, writer, Box::new(edit))).await;
     }
 
     /// A memory that is there, or whose time is over but which was not swept.

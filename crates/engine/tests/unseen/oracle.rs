@@ -78,10 +78,13 @@ impl Known {
         self.level(caller, store, now).is_some()
     }
 
+    pub(crate) fn may_read(&self, caller: &Caller, store: StoreId, now: Timestamp) -> bool {
+        self.level(caller, store, now).is_some_and(|level| level >= Level::Read)
+    }
+
     /// Whether the caller may see every number of the store's feed.
     pub(crate) fn may_follow(&self, caller: &Caller, store: StoreId, now: Timestamp) -> bool {
-        let level = self.level(caller, store, now);
-        caller.audience == Audience::Host && level.is_some_and(|level| level >= Level::Read)
+        caller.audience == Audience::Host && self.may_read(caller, store, now)
     }
 
     /// Whether the caller may get a memory now, by searching.

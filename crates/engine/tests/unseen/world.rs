@@ -26,7 +26,7 @@ pub(crate) enum Step {
     Revoke(StoreId, Grantee, GrantId),
     OpenSession(Session),
     /// An edit of one memory, by its store and id.
-    Edit(StoreId, MemoryId, PrincipalId, StampedEdit),
+    Edit(StoreId, MemoryId, PrincipalId, Box<StampedEdit>),
     Erase(StoreId, MemoryId, VersionId),
     /// The sweeper removes what has expired.
     Expire(StoreId, MemoryId, VersionId),
@@ -104,7 +104,7 @@ impl World {
             }
             Step::OpenSession(session) => Mutation::CreateSession(session),
             Step::Edit(store, _, writer, edit) => {
-                let batch = Batch { edits: vec![edit], cause: Cause::new(None, "test") };
+                let batch = Batch { edits: vec![*edit], cause: Cause::new(None, "test") };
                 Mutation::Commit(system.write(store, writer, now), batch)
             }
             Step::Erase(store, memory, version) => {

@@ -83,7 +83,7 @@ mod tests {
     use loci_model::PathPrefix;
 
     #[track_caller]
-    fn check(filter: SearchFilter, expected: bool) {
+    fn check(filter: &SearchFilter, expected: bool) {
         let attributes = Attributes {
             kind: Some("fact".into()),
             tags: vec!["red".into(), "blue".into()],
@@ -97,35 +97,44 @@ mod tests {
             created_at: Timestamp::from_micros(10),
             updated_at: Timestamp::from_micros(20),
         };
-        assert_eq!(Sieve::new(&filter).lets_through(&memory), expected, "{filter:?}");
+        assert_eq!(Sieve::new(filter).lets_through(&memory), expected, "{filter:?}");
     }
 
     #[test]
     fn every_part_of_a_filter_counts() {
         let none = SearchFilter::default;
         let at = Timestamp::from_micros;
-        check(none(), true);
-        check(SearchFilter { prefix: Some(PathPrefix::parse("/notes/").unwrap()), ..none() }, true);
+        check(&none(), true);
         check(
-            SearchFilter { prefix: Some(PathPrefix::parse("/other/").unwrap()), ..none() },
-            false,
-        );
-        check(SearchFilter { kinds: vec!["x".into(), "fact".into()], ..none() }, true);
-        check(SearchFilter { kinds: vec!["x".into()], ..none() }, false);
-        check(SearchFilter { tags: vec!["red".into(), "blue".into()], ..none() }, true);
-        check(SearchFilter { tags: vec!["red".into(), "green".into()], ..none() }, false);
-        // A tag is no kind, and a source no scope.
-        check(SearchFilter { tags: vec!["fact".into()], ..none() }, false);
-        check(SearchFilter { scope: Some("chat".into()), ..none() }, false);
-        check(SearchFilter { source: Some("chat".into()), ..none() }, true);
-        check(SearchFilter { metadata: vec![("n".into(), "1".into())], ..none() }, true);
-        check(SearchFilter { metadata: vec![("n".into(), "2".into())], ..none() }, false);
-        check(
-            SearchFilter { metadata: vec![("who".into(), r#"{"name":"Ann"}"#.into())], ..none() },
+            &SearchFilter { prefix: Some(PathPrefix::parse("/notes/").unwrap()), ..none() },
             true,
         );
-        check(SearchFilter { created: Span { since: Some(at(10)), until: None }, ..none() }, true);
-        check(SearchFilter { created: Span { since: Some(at(11)), until: None }, ..none() }, false);
-        check(SearchFilter { updated: Span { since: None, until: Some(at(19)) }, ..none() }, false);
+        check(
+            &SearchFilter { prefix: Some(PathPrefix::parse("/other/").unwrap()), ..none() },
+            false,
+        );
+        check(&SearchFilter { kinds: vec!["x".into(), "fact".into()], ..none() }, true);
+        check(&SearchFilter { kinds: vec!["x".into()], ..none() }, false);
+        check(&SearchFilter { tags: vec!["red".into(), "blue".into()], ..none() }, true);
+        check(&SearchFilter { tags: vec!["red".into(), "green".into()], ..none() }, false);
+        // A tag is no kind, and a source no scope.
+        check(&SearchFilter { tags: vec!["fact".into()], ..none() }, false);
+        check(&SearchFilter { scope: Some("chat".into()), ..none() }, false);
+        check(&SearchFilter { source: Some("chat".into()), ..none() }, true);
+        check(&SearchFilter { metadata: vec![("n".into(), "1".into())], ..none() }, true);
+        check(&SearchFilter { metadata: vec![("n".into(), "2".into())], ..none() }, false);
+        check(
+            &SearchFilter { metadata: vec![("who".into(), r#"{"name":"Ann"}"#.into())], ..none() },
+            true,
+        );
+        check(&SearchFilter { created: Span { since: Some(at(10)), until: None }, ..none() }, true);
+        check(
+            &SearchFilter { created: Span { since: Some(at(11)), until: None }, ..none() },
+            false,
+        );
+        check(
+            &SearchFilter { updated: Span { since: None, until: Some(at(19)) }, ..none() },
+            false,
+        );
     }
 }

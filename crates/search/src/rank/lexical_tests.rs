@@ -220,8 +220,7 @@ fn letter(n: usize) -> char {
 
 #[test]
 fn words_are_named_in_the_order_of_the_query_whatever_else_there_was() {
-    let stays = memory(1, "/a/x", "tea cup");
-    let mut index = filled(&[stays.clone()]);
+    let mut index = filled(&[memory(1, "/a/x", "tea cup")]);
     for n in 2..5 {
         index.put(&memory(n, &format!("/b/{n}"), "tea"));
         index.remove(loci_model::MemoryId::from_u128(n));
