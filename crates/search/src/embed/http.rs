@@ -6,7 +6,8 @@
 
 use super::{EmbedError, Embedder, Purpose, normalized};
 use crate::vector::DIMS_MAX;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 use std::fmt;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -136,15 +137,16 @@ impl HttpEmbedder {
     }
 
     fn ask_once(&self, texts: &[&str], timeout: Duration) -> Result<Vec<Vec<f32>>, Failure> {
-        let question =
-            Question { model: &self.config.model, input: texts, encoding_format: "float" };
-        let body = serde_json::to_vec(&question).expect("strings always make JSON");
+        let body = json!({
+            "model": self.config.model, "input": texts, "encoding_format": "float",
+        });
+        let body = body.to_string();
         let mut request = self.agent.post(self.endpoint.clone()).content_type("application/json");
         if let Some(key) = &self.authorization {
             request = request.header(header::AUTHORIZATION, key.clone());
         }
         let request = request.config().timeout_global(Some(timeout)).build();
-        let mut answer = request.send(&body[..]).map_err(|e| Failure::of(&e))?;
+        let mut answer = request.send(&body).map_err(|e| Failure::of(&e))?;
         check_status(&answer)?;
         let numbers = (texts.len() * self.config.dims) as u64;
         let limit = numbers * NUMBER_BYTES_MAX + ANSWER_BYTES_BESIDE;
@@ -176,13 +178,6 @@ impl Embedder for HttpEmbedder {
     fn tokens(&self, text: &str) -> usize {
         text.len().div_ceil(BYTES_PER_TOKEN)
     }
-}
-
-#[derive(Serialize)]
-struct Question<'a> {
-    model: &'a str,
-    input: &'a [&'a str],
-    encoding_format: &'a str,
 }
 
 #[derive(Deserialize)]

@@ -55,6 +55,12 @@ pub(crate) struct Doc {
     expires_at: Option<Timestamp>,
     pub(crate) importance: Option<u8>,
     pub(crate) pinned: bool,
+}
+
+/// What ranking asks of every memory it passes: kept apart and small, so that a pass over all of
+/// them stays in the processor's cache.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
     pub(crate) author: u32,
     pub(crate) is_short: bool,
     is_blank: bool,
@@ -63,11 +69,18 @@ pub(crate) struct Doc {
     unit_count: u32,
 }
 
-impl Doc {
-    pub(crate) fn units(&self) -> std::ops::Range<u32> {
+impl Mark {
+    pub(crate) fn units(self) -> std::ops::Range<u32> {
         self.first_unit..self.first_unit + self.unit_count
     }
 
+    /// Whether somebody said it: short, and labelled with who did.
+    pub(crate) fn is_said(self) -> bool {
+        self.is_short && self.author != NOBODY
+    }
+}
+
+impl Doc {
     pub(crate) fn filtered(&self) -> Filtered<'_> {
         Filtered {
             path: &self.path,
@@ -93,6 +106,7 @@ pub struct StoreIndex {
     analyzer: Analyzer,
     ids: HashMap<MemoryId, u32, RandomState>,
     docs: Vec<Doc>,
+    marks: Vec<Mark>,
     units: Vec<Unit>,
     /// Words of the texts, by unit.
     words: Postings,
@@ -164,13 +178,10 @@ impl StoreIndex {
             expires_at: memory.attributes.expires_at,
             importance: memory.attributes.importance,
             pinned: memory.attributes.pinned,
-            author,
-            is_short,
-            is_blank,
-            is_live: true,
-            first_unit,
-            unit_count: u32::try_from(self.units.len()).expect("as above") - first_unit,
         });
+        let unit_count = u32::try_from(self.units.len()).expect("as above") - first_unit;
+        let is_live = true;
+        self.marks.push(Mark { author, is_short, is_blank, is_live, first_unit, unit_count });
         self.vectors.add_doc(kept, is_blank);
         self.ids.insert(memory.id, doc);
     }
@@ -229,14 +240,15 @@ impl StoreIndex {
         let path = |doc: u32| &*docs[doc as usize].path;
         self.siblings.remove(number, path, |doc| changed.push(doc));
         let doc = &mut self.docs[number as usize];
-        doc.is_live = false;
+        let mark = &mut self.marks[number as usize];
+        mark.is_live = false;
         let is_same = next == Some(doc.digest);
-        self.authors.remove(doc.author);
+        self.authors.remove(mark.author);
         self.path_bytes -= doc.path.len();
         if let Some(at) = doc.expires_at {
             self.expiry.remove(&(at, number));
         }
-        for unit in doc.units() {
+        for unit in mark.units() {
             self.live_units -= 1;
             self.window_sum -= u64::from(self.units[unit as usize].window);
         }
@@ -258,13 +270,13 @@ impl StoreIndex {
 
     /// Renews how long a memory is together with its neighbours.
     fn widen(&mut self, doc: u32) {
-        if !self.docs[doc as usize].is_short {
+        if !self.marks[doc as usize].is_short {
             return;
         }
-        let unit = self.docs[doc as usize].first_unit as usize;
+        let unit = self.marks[doc as usize].first_unit as usize;
         let mut window = self.units[unit].length * WINDOW_OWN;
         self.neighbours(doc, |neighbour, weight| {
-            let unit = self.docs[neighbour as usize].first_unit as usize;
+            let unit = self.marks[neighbour as usize].first_unit as usize;
             window += self.units[unit].length * weight;
         });
         let before = std::mem::replace(&mut self.units[unit].window, window);
@@ -274,7 +286,7 @@ impl StoreIndex {
     /// The neighbours of a short memory and what of their words is its too.
     pub(crate) fn neighbours(&self, doc: u32, mut visit: impl FnMut(u32, u32)) {
         let mut see = |neighbour: u32, weight: u32| {
-            if neighbour != NONE && self.docs[neighbour as usize].is_short {
+            if neighbour != NONE && self.marks[neighbour as usize].is_short {
                 visit(neighbour, weight);
             }
         };
@@ -298,25 +310,26 @@ impl StoreIndex {
         let old = std::mem::take(self);
         let mut new_doc = vec![NONE; old.docs.len()];
         let mut new_unit = vec![NONE; old.units.len()];
-        for (number, mut doc) in (0u32..).zip(old.docs) {
-            if !doc.is_live {
+        for ((number, doc), mut mark) in (0u32..).zip(old.docs).zip(old.marks) {
+            if !mark.is_live {
                 continue;
             }
             let new = u32::try_from(self.docs.len()).expect("no more than before");
             new_doc[number as usize] = new;
             let first_unit = u32::try_from(self.units.len()).expect("no more than before");
-            for unit in doc.units() {
+            for unit in mark.units() {
                 new_unit[unit as usize] =
                     u32::try_from(self.units.len()).expect("no more than before");
                 self.units.push(Unit { doc: new, ..old.units[unit as usize] });
             }
-            doc.first_unit = first_unit;
+            mark.first_unit = first_unit;
             self.siblings.add(new, old.siblings.directory_key(number));
             if let Some(at) = doc.expires_at {
                 self.expiry.insert((at, new));
             }
             self.ids.insert(doc.id, new);
             self.docs.push(doc);
+            self.marks.push(mark);
         }
         let renumbered = |map: &[u32], at: u32| Some(map[at as usize]).filter(|new| *new != NONE);
         self.words = old.words;
@@ -335,8 +348,8 @@ impl StoreIndex {
 
     /// Starts over with vectors of another space: those of different spaces are never compared.
     pub fn begin_vectors(&mut self, space: u32, dims: usize) {
-        let needs_some = |(_, doc): &(u32, &Doc)| doc.is_live && !doc.is_blank;
-        let docs = (0u32..).zip(&self.docs).filter(needs_some);
+        let needs_some = |(_, mark): &(u32, &Mark)| mark.is_live && !mark.is_blank;
+        let docs = (0u32..).zip(&self.marks).filter(needs_some);
         let live = docs.map(|(number, _)| number).collect();
         self.vectors.begin(space, dims, self.docs.len(), live);
     }
@@ -363,7 +376,7 @@ impl StoreIndex {
 
     /// About how many bytes of memory it takes.
     pub fn bytes(&self) -> usize {
-        self.docs.len() * (size_of::<Doc>() + 48)
+        self.docs.len() * (size_of::<Doc>() + size_of::<Mark>() + 48)
             + self.path_bytes
             + self.units.len() * size_of::<Unit>()
             + self.words.bytes()
@@ -377,8 +390,12 @@ impl StoreIndex {
     }
 
     /// Live documents, oldest first.
-    pub(crate) fn live(&self) -> impl Iterator<Item = (u32, &Doc)> {
-        (0u32..).zip(&self.docs).filter(|(_, doc)| doc.is_live)
+    pub(crate) fn live(&self) -> impl Iterator<Item = u32> {
+        (0u32..).zip(&self.marks).filter(|(_, mark)| mark.is_live).map(|(doc, _)| doc)
+    }
+
+    pub(crate) fn mark(&self, doc: u32) -> Mark {
+        self.marks[doc as usize]
     }
 
     pub(crate) fn doc_slots(&self) -> usize {
@@ -386,7 +403,7 @@ impl StoreIndex {
     }
 
     pub(crate) fn is_live(&self, doc: u32) -> bool {
-        self.docs[doc as usize].is_live
+        self.marks[doc as usize].is_live
     }
 
     pub(crate) fn unit(&self, unit: u32) -> Unit {

@@ -3,7 +3,7 @@
 
 use super::Question;
 use super::fuse::Scored;
-use crate::index::{Doc, NOBODY, StoreIndex};
+use crate::index::{Doc, Mark, NOBODY, StoreIndex};
 use crate::wanted::{Explanation, Signals};
 use loci_model::Timestamp;
 use loci_model::limit::IMPORTANCE_MAX;
@@ -45,27 +45,31 @@ impl Boosts {
     pub(super) fn apply(&mut self, indexes: &[&StoreIndex], scored: &mut [Scored]) {
         for one in scored.iter_mut() {
             let index = indexes[one.part as usize];
-            one.score = one.fused * self.author(index.doc(one.doc), one.part);
+            one.score = one.fused * self.author(index.mark(one.doc), one.part);
             let directory = index.siblings().directory(one.doc);
             insert(&mut self.directories[one.part as usize][directory as usize], one.score);
         }
+        let asks_for_signals = self.signals != Signals::default();
         for one in scored.iter_mut() {
             let index = indexes[one.part as usize];
-            let (recency, importance, pinned) = self.signals_of(index.doc(one.doc));
-            one.score += self.directory(index, one) + recency + importance + pinned;
+            one.score += self.directory(index, one);
+            if asks_for_signals {
+                let (recency, importance, pinned) = self.signals_of(index.doc(one.doc));
+                one.score += recency + importance + pinned;
+            }
         }
     }
 
     pub(super) fn explain(&self, index: &StoreIndex, one: &Scored, why: &mut Explanation) {
         let doc = index.doc(one.doc);
-        why.author_boost = self.author(doc, one.part);
+        why.author_boost = self.author(index.mark(one.doc), one.part);
         why.directory_prior = self.directory(index, one);
         (why.recency, why.importance, why.pinned) = self.signals_of(doc);
     }
 
-    fn author(&self, doc: &Doc, part: u32) -> f32 {
+    fn author(&self, mark: Mark, part: u32) -> f32 {
         let author = self.authors[part as usize];
-        if author != NOBODY && doc.author == author { AUTHOR } else { 1.0 }
+        if author != NOBODY && mark.author == author { AUTHOR } else { 1.0 }
     }
 
     fn directory(&self, index: &StoreIndex, one: &Scored) -> f32 {

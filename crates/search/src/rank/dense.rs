@@ -2,7 +2,7 @@
 //! neighbours of what somebody said. Small collections are compared whole; in large ones a look at the
 //! signs of the numbers picks out what is worth comparing.
 
-use crate::index::{NOBODY, NONE, StoreIndex};
+use crate::index::{NONE, StoreIndex};
 use crate::vector::{QueryVector, VectorMatrix};
 use std::collections::HashMap;
 
@@ -34,14 +34,13 @@ impl Similar {
         let own = self.own(doc)?;
         // A mean and not a sum, or whoever has neighbours would be better for having them; and only
         // in conversations, because notes side by side need not be about the same.
-        let is_said = |doc: u32| index.doc(doc).is_short && index.doc(doc).author != NOBODY;
-        if !is_said(doc) {
+        if !index.mark(doc).is_said() {
             return Some((own, own, 1.0));
         }
         let (mut sum, mut weight) = (own, 1.0);
         for neighbour in [index.siblings().previous(doc), index.siblings().next(doc)] {
             if neighbour != NONE
-                && is_said(neighbour)
+                && index.mark(neighbour).is_said()
                 && let Some(similarity) = self.own(neighbour)
             {
                 sum += SMOOTHING * similarity;

@@ -35,7 +35,8 @@ fn filled(count: u128) -> StoreIndex {
 }
 
 fn best(similar: &Similar, index: &StoreIndex, count: usize) -> Vec<(u128, u32)> {
-    let known = index.live().filter_map(|(number, doc)| {
+    let known = index.live().filter_map(|number| {
+        let doc = index.doc(number);
         similar.of(index, number).map(|(own, ..)| (doc.id.as_u128(), own))
     });
     let mut known: Vec<(u128, f32)> = known.collect();

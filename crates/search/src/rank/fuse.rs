@@ -201,7 +201,7 @@ fn gather(
     match similar {
         Similar::Nothing => lexical.for_each(|(doc, score)| take(doc, score)),
         Similar::Whole(_) => {
-            for (doc, _) in index.live() {
+            for doc in index.live() {
                 let score = lexical.next_if(|(found, _)| *found == doc).map_or(0.0, |(_, s)| s);
                 take(doc, score);
             }

@@ -45,7 +45,7 @@ impl LexicalLeg {
 
     /// Which of the words a document holds itself.
     pub(crate) fn words_in(&self, index: &StoreIndex, doc: u32) -> Vec<String> {
-        let units = index.doc(doc).units();
+        let units = index.mark(doc).units();
         let holds = |term: &&String| {
             let in_text = index.words().get(term).is_some_and(|at| at.meets(units.clone()));
             in_text || index.names().get(term).is_some_and(|at| at.meets(doc..doc + 1))
@@ -166,19 +166,18 @@ impl<'i> Tally<'i> {
         for term in &word.terms {
             for (unit, count) in index.words().get(term).into_iter().flat_map(|list| list.iter()) {
                 let number = index.unit(unit).doc;
-                let doc = index.doc(number);
                 if !index.is_live(number) {
                     continue;
                 }
                 add(unit, count * WINDOW_OWN);
-                if doc.is_short {
+                if index.mark(number).is_short {
                     spread(index, number, |neighbour, weight| add(neighbour, count * weight));
                 }
             }
             for (number, count) in index.names().get(term).into_iter().flat_map(|list| list.iter())
             {
                 if index.is_live(number) {
-                    index.doc(number).units().for_each(|unit| add(unit, count * NAME_TENTHS));
+                    index.mark(number).units().for_each(|unit| add(unit, count * NAME_TENTHS));
                 }
             }
         }
@@ -219,8 +218,8 @@ impl<'i> Tally<'i> {
 /// To whom a short memory lends its words: the mirror image of [`StoreIndex::neighbours`].
 fn spread(index: &StoreIndex, doc: u32, mut lend: impl FnMut(u32, u32)) {
     let mut to = |neighbour: u32, weight: u32| {
-        if neighbour != NONE && index.doc(neighbour).is_short {
-            index.doc(neighbour).units().for_each(|unit| lend(unit, weight));
+        if neighbour != NONE && index.mark(neighbour).is_short {
+            index.mark(neighbour).units().for_each(|unit| lend(unit, weight));
         }
     };
     let siblings = index.siblings();

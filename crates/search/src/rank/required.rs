@@ -19,7 +19,7 @@ impl RequiredWords {
     }
 
     pub(super) fn are_in(&self, index: &StoreIndex, doc: u32) -> bool {
-        let units = index.doc(doc).units();
+        let units = index.mark(doc).units();
         self.terms
             .iter()
             .all(|term| index.words().get(term).is_some_and(|places| places.meets(units.clone())))

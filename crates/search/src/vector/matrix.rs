@@ -123,15 +123,16 @@ impl VectorMatrix {
     pub fn scores(&self, query: &QueryVector, out: &mut Vec<f32>) {
         assert_eq!(query.dims, self.dims, "vectors of different models never meet");
         out.clear();
-        out.reserve(self.len());
+        out.resize(self.len(), 0.0);
+        // Plain loops all through: an adapter that the compiler leaves as a function of its own
+        // would be built without the wide instructions.
         pulp::Arch::new().dispatch(
             #[inline(always)]
             || {
                 let rows = self.codes.chunks_exact(self.stride).zip(&self.scales);
-                out.extend(rows.map(
-                    #[inline(always)]
-                    |(codes, scale)| dot(codes, &query.codes) as f32 * scale * query.scale,
-                ));
+                for (score, (codes, scale)) in out.iter_mut().zip(rows) {
+                    *score = dot(codes, &query.codes) as f32 * scale * query.scale;
+                }
             },
         );
     }
@@ -143,17 +144,15 @@ impl VectorMatrix {
     pub fn scores_of(&self, query: &QueryVector, rows: &[u32], out: &mut Vec<f32>) {
         assert_eq!(query.dims, self.dims, "vectors of different models never meet");
         out.clear();
-        out.reserve(rows.len());
+        out.resize(rows.len(), 0.0);
         pulp::Arch::new().dispatch(
             #[inline(always)]
             || {
-                out.extend(rows.iter().map(
-                    #[inline(always)]
-                    |&row| {
-                        let codes = self.codes_of(row);
-                        dot(codes, &query.codes) as f32 * self.scales[row as usize] * query.scale
-                    },
-                ));
+                for (score, row) in out.iter_mut().zip(rows) {
+                    let codes = self.codes_of(*row);
+                    *score =
+                        dot(codes, &query.codes) as f32 * self.scales[*row as usize] * query.scale;
+                }
             },
         );
     }
@@ -167,7 +166,13 @@ impl VectorMatrix {
         let (codes_a, codes_b) = (self.codes_of(row), other.codes_of(other_row));
         let sum = pulp::Arch::new().dispatch(
             #[inline(always)]
-            || codes_a.iter().zip(codes_b).map(|(&x, &y)| i32::from(x) * i32::from(y)).sum::<i32>(),
+            || {
+                let mut sum = 0;
+                for (x, y) in codes_a.iter().zip(codes_b) {
+                    sum += i32::from(*x) * i32::from(*y);
+                }
+                sum
+            },
         );
         sum as f32 * self.scales[row as usize] * other.scales[other_row as usize]
     }
@@ -211,19 +216,18 @@ impl VectorMatrix {
 
     /// In how many signs every row differs from the query.
     fn distances(&self, query: &QueryVector) -> Vec<u16> {
-        let mut distances = Vec::with_capacity(self.len());
+        let mut distances = vec![0; self.len()];
         pulp::Arch::new().dispatch(
             #[inline(always)]
             || {
                 let rows = self.bits.chunks_exact(self.words());
-                distances.extend(rows.map(
-                    #[inline(always)]
-                    |row| {
-                        let differing =
-                            row.iter().zip(&query.bits).map(|(x, y)| (x ^ y).count_ones());
-                        differing.sum::<u32>() as u16
-                    },
-                ));
+                for (distance, row) in distances.iter_mut().zip(rows) {
+                    let mut differing = 0;
+                    for (x, y) in row.iter().zip(&query.bits) {
+                        differing += (x ^ y).count_ones();
+                    }
+                    *distance = differing as u16;
+                }
             },
         );
         distances
@@ -252,7 +256,11 @@ impl VectorMatrix {
 /// Sum of products of a row and a query. Must be inlined where the wide instructions are enabled.
 #[inline(always)]
 fn dot(row: &[i8], query: &[i16]) -> i32 {
-    row.iter().zip(query).map(|(&x, &y)| i32::from(x) * i32::from(y)).sum()
+    let mut sum = 0;
+    for (x, y) in row.iter().zip(query) {
+        sum += i32::from(*x) * i32::from(*y);
+    }
+    sum
 }
 
 #[cfg(test)]
