@@ -134,7 +134,8 @@ fn limits() {
     assert_eq!(query.prefixes.len() + query.terms.len(), limit::QUERY_WORDS_MAX);
     let query = TextQuery::parse(&format!("\"{}\"", many.trim()));
     assert_eq!(query.phrases[0].words.len(), limit::QUERY_WORDS_MAX);
-    assert!(query.phrases[0].terms.iter().all(|term| many[..32 * 7].contains(term.as_str())));
+    let first: Vec<&str> = many.split(' ').take(limit::QUERY_WORDS_MAX).collect();
+    assert!(query.phrases[0].terms.iter().all(|term| first.contains(&term.as_str())));
     assert_eq!(phrases(&"\"a b\" ".repeat(100)).len(), PHRASES_MAX);
 }
 
