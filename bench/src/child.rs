@@ -48,6 +48,11 @@ impl Server {
         bail!("server ended without listening")
     }
 
+    /// The process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Resident memory in bytes.
     pub(crate) fn resident_bytes(&self) -> anyhow::Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;

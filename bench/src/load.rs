@@ -21,24 +21,14 @@ pub(crate) fn request(method: &str, target: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Runs `clients` connections for a while and sums up; see [`samples`].
+/// Runs `clients` connections for a while; `make(client, n)` gives each its n-th request. Any answer
+/// but 200 ends the run with an error.
 pub(crate) fn run(
     address: SocketAddr,
     clients: usize,
     seconds: f64,
     make: impl Fn(usize, u64) -> Vec<u8> + 'static,
 ) -> anyhow::Result<Rate> {
-    samples(address, clients, seconds, make)?.rate()
-}
-
-/// Runs `clients` connections for a while; `make(client, n)` gives each its n-th request. Any answer
-/// but 200 ends the run with an error.
-pub(crate) fn samples(
-    address: SocketAddr,
-    clients: usize,
-    seconds: f64,
-    make: impl Fn(usize, u64) -> Vec<u8> + 'static,
-) -> anyhow::Result<Samples> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let make = Rc::new(make);
     let local = tokio::task::LocalSet::new();
@@ -68,7 +58,7 @@ pub(crate) fn samples(
             samples.extend(task.await??);
         }
         samples.took(start.elapsed());
-        Ok(samples)
+        samples.rate()
     })
 }
 

@@ -62,14 +62,15 @@ impl Samples {
     }
 }
 
-/// Does something over and over for a while, at least once; it is told how often it was done.
+/// Does something over and over for a while, and at least so often; it is told how often it was done.
 pub(crate) fn timed(
     seconds: f64,
+    least: usize,
     mut work: impl FnMut(usize) -> anyhow::Result<()>,
 ) -> anyhow::Result<Samples> {
     let start = Instant::now();
     let mut samples = Samples::default();
-    while samples.len() == 0 || start.elapsed().as_secs_f64() < seconds {
+    while samples.len() < least || start.elapsed().as_secs_f64() < seconds {
         let n = samples.len();
         samples.time(|| work(n))?;
     }

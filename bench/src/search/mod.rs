@@ -5,7 +5,9 @@
 //! FTS5 and a scan answer by themselves, so that what is Loci's own can be told from what the machine
 //! costs.
 
+mod asking;
 pub(crate) mod corpus;
+mod cost;
 mod filled;
 mod growth;
 mod meaning;
@@ -13,28 +15,18 @@ pub(crate) mod page;
 mod raw;
 
 use crate::child::Server;
-use crate::load::{self, Client, request};
 use crate::measure::Plan;
-use crate::samples::{Rate, Samples, timed};
 use anyhow::{Context, ensure};
+use asking::Asking;
 use corpus::Corpus;
-use loci_model::StoreId;
+use cost::{Account, Cost, Worker};
 use loci_search::embed::{Embedder, Purpose};
 use loci_search::vector::{QueryVector, VectorMatrix};
 use meaning::Meanings;
 use std::path::Path;
-use std::rc::Rc;
-use std::time::{Duration, Instant};
 
 const MANY_STORES: u64 = 1_000;
 const QUERIES: u64 = 256;
-const RESULTS: usize = 10;
-/// Questions asked of each sort before anything is measured.
-const WARM_UP: usize = 16;
-/// Blocks are shorter than those of other measurements: there are many of them.
-const BLOCK_SHARE: f64 = 0.5;
-/// Room for the indexes of a million memories, and time to load them in one request.
-const SETTINGS: &str = "[limits]\nrequest_timeout_seconds = 900\n\n[search]\nmemory_mb = 16384\n";
 
 /// Everything about search.
 pub(crate) struct SearchFigures {
@@ -55,10 +47,10 @@ pub(crate) struct SizeFigures {
 pub(crate) struct StoreFigures {
     pub(crate) stores: u64,
     /// The model alone, on each question right before the hybrid search for it.
-    pub(crate) embedding: Rate,
-    pub(crate) lexical: Rate,
-    pub(crate) semantic: Rate,
-    pub(crate) hybrid: Rate,
+    pub(crate) embedding: Cost,
+    pub(crate) lexical: Cost,
+    pub(crate) semantic: Cost,
+    pub(crate) hybrid: Cost,
     pub(crate) loading: Loading,
 }
 
@@ -81,9 +73,9 @@ pub(crate) struct Loading {
 
 /// The same without a server.
 pub(crate) struct RawFigures {
-    pub(crate) fts: Rate,
+    pub(crate) fts: Cost,
     pub(crate) fts_texts_per_second: f64,
-    pub(crate) scan: Rate,
+    pub(crate) scan: Cost,
 }
 
 /// The questions, in the forms they are asked in.
@@ -96,24 +88,6 @@ struct Questions {
 struct Raw {
     fts: raw::Fts,
     matrix: VectorMatrix,
-}
-
-/// The requests of each mode, by question.
-struct Requests {
-    lexical: Rc<Vec<Vec<u8>>>,
-    semantic: Rc<Vec<Vec<u8>>>,
-    hybrid: Rc<Vec<Vec<u8>>>,
-}
-
-/// How long the modes and their companions took in all rounds.
-#[derive(Default)]
-struct Rounds {
-    lexical: Samples,
-    semantic: Samples,
-    embedding: Samples,
-    hybrid: Samples,
-    fts: Samples,
-    scan: Samples,
 }
 
 pub(crate) fn run(plan: &Plan, scratch: &Path) -> anyhow::Result<SearchFigures> {
@@ -164,131 +138,22 @@ fn one_size(
         matrix: raw::matrix(memories, meanings),
     };
     let ask = |store| Asking { plan, memories, meanings, questions, store };
-    let (one_store, rounds) = ask(Some(store)).measure(&one, Some(&raw))?;
+    let (mut fts, mut scan) = (Account::default(), Account::default());
+    let one_store = ask(Some(store)).measure(&one, |seconds, from| {
+        let nth = |n: usize| (from + n) % questions.texts.len();
+        fts.block(Worker::Own, seconds, |n| raw.fts.search(&questions.texts[nth(n)]).map(drop))?;
+        let mut scores = Vec::new();
+        scan.block(Worker::Own, seconds, |n| {
+            let found = raw::nearest(&raw.matrix, &questions.vectors[nth(n)], &mut scores);
+            ensure!(!found.is_empty(), "a scan found nothing");
+            Ok(())
+        })
+    })?;
     let fts_texts_per_second = raw.fts.per_second;
     drop(raw);
-    let (many_stores, _) = ask(None).measure(&many, None)?;
-    let raw =
-        RawFigures { fts: rounds.fts.rate()?, fts_texts_per_second, scan: rounds.scan.rate()? };
+    let many_stores = ask(None).measure(&many, |_, _| Ok(()))?;
+    let raw = RawFigures { fts: fts.cost()?, fts_texts_per_second, scan: scan.cost()? };
     let size = SizeFigures { memories, one_store, many_stores, raw };
     println!("{}", page::in_short(&size));
     Ok(size)
-}
-
-/// One layout of one size.
-struct Asking<'a> {
-    plan: &'a Plan,
-    memories: u64,
-    meanings: &'a Meanings,
-    questions: &'a Questions,
-    /// Every store when there is none.
-    store: Option<StoreId>,
-}
-
-impl Asking<'_> {
-    fn measure(&self, data: &Path, raw: Option<&Raw>) -> anyhow::Result<(StoreFigures, Rounds)> {
-        println!("  {}", if raw.is_some() { "in one store" } else { "across stores" });
-        let server = Server::loci_with(&self.plan.loci, data, SETTINGS)?;
-        let loading = self.load(&server)?;
-        let of = |mode: &str| {
-            let texts = self.questions.texts.iter();
-            Rc::new(texts.map(|text| self.question(text, mode)).collect::<Vec<_>>())
-        };
-        let requests =
-            Requests { lexical: of("lexical"), semantic: of("semantic"), hybrid: of("hybrid") };
-        for requests in [&requests.lexical, &requests.semantic, &requests.hybrid] {
-            for request in requests.iter().take(WARM_UP) {
-                load::once(server.address, request)?;
-            }
-        }
-        let mut rounds = Rounds::default();
-        for round in 0..self.plan.rounds {
-            self.round(round, &server, &requests, raw, &mut rounds)?;
-        }
-        let figures = StoreFigures {
-            stores: if self.store.is_some() { 1 } else { MANY_STORES.min(self.memories) },
-            embedding: rounds.embedding.clone().rate()?,
-            lexical: rounds.lexical.clone().rate()?,
-            semantic: rounds.semantic.clone().rate()?,
-            hybrid: rounds.hybrid.clone().rate()?,
-            loading,
-        };
-        Ok((figures, rounds))
-    }
-
-    /// Everything once, one after the other; each round begins with another question.
-    fn round(
-        &self,
-        round: usize,
-        server: &Server,
-        requests: &Requests,
-        raw: Option<&Raw>,
-        to: &mut Rounds,
-    ) -> anyhow::Result<()> {
-        let seconds = self.plan.seconds * BLOCK_SHARE;
-        let Questions { texts, vectors } = self.questions;
-        let from = round * texts.len() / self.plan.rounds;
-        let nth = |n: usize| (from + n) % texts.len();
-        for (samples, requests) in
-            [(&mut to.lexical, &requests.lexical), (&mut to.semantic, &requests.semantic)]
-        {
-            let requests = Rc::clone(requests);
-            samples.extend(load::samples(server.address, 1, seconds, move |_, n| {
-                requests[(from + n as usize) % requests.len()].clone()
-            })?);
-        }
-        let mut client = Client::open(server.address)?;
-        let end = Instant::now() + Duration::from_secs_f64(2.0 * seconds);
-        for n in (0..).map(nth).take_while(|_| Instant::now() < end) {
-            to.embedding.time(|| self.meanings.embedder.embed(&[&texts[n]], Purpose::Query))?;
-            to.hybrid.time(|| client.exchange(&requests.hybrid[n]).map(drop))?;
-        }
-        let Some(raw) = raw else { return Ok(()) };
-        to.fts.extend(timed(seconds, |n| raw.fts.search(&texts[nth(n)]).map(drop))?);
-        let mut scores = Vec::new();
-        to.scan.extend(timed(seconds, |n| {
-            let found = raw::nearest(&raw.matrix, &vectors[nth(n)], &mut scores);
-            ensure!(!found.is_empty(), "a scan found nothing");
-            Ok(())
-        })?);
-        Ok(())
-    }
-
-    /// Asks for the first time, by word and then by meaning.
-    fn load(&self, server: &Server) -> anyhow::Result<Loading> {
-        let status = || load::once(server.address, &request("GET", "/v1/embedding", ""));
-        status()?;
-        let idle_bytes = server.resident_bytes()?;
-        let by_word_seconds = self.first(server, "lexical")?;
-        let by_meaning_seconds = self.first(server, "hybrid")?;
-        let status: serde_json::Value = serde_json::from_str(&status()?)?;
-        Ok(Loading {
-            by_word_seconds,
-            by_meaning_seconds,
-            idle_bytes,
-            loaded_bytes: server.resident_bytes()?,
-            index_bytes: status["index_bytes"].as_u64().context("no index_bytes")?,
-        })
-    }
-
-    fn first(&self, server: &Server, mode: &str) -> anyhow::Result<f64> {
-        let start = Instant::now();
-        let answer = load::once(server.address, &self.question(&self.questions.texts[0], mode))?;
-        let seconds = start.elapsed().as_secs_f64();
-        let answer: serde_json::Value = serde_json::from_str(&answer)?;
-        let found = answer["data"].as_array().map_or(0, Vec::len);
-        ensure!(found == RESULTS.min(self.memories as usize), "{mode} found {found}");
-        let is_complete = mode == "lexical" || answer["is_complete"] == true;
-        ensure!(is_complete, "the vectors that were put in are not all there");
-        Ok(seconds)
-    }
-
-    fn question(&self, text: &str, mode: &str) -> Vec<u8> {
-        let target = match self.store {
-            Some(store) => format!("/v1/memory_stores/{store}/search"),
-            None => "/v1/search".to_owned(),
-        };
-        let body = serde_json::json!({"query": text, "mode": mode, "limit": RESULTS});
-        request("POST", &target, &body.to_string())
-    }
 }

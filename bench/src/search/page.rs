@@ -1,10 +1,10 @@
 //! The figures of search as a page: tables, what was aimed at, and a plot.
 
+use super::cost::Cost;
 use super::{Loading, SearchFigures, SizeFigures, StoreFigures, growth};
 use crate::freshness::FreshnessFigures;
 use crate::measure::{Figures, Plan};
 use crate::report;
-use crate::samples::Rate;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -161,7 +161,35 @@ fn search_tables(figures: &SearchFigures) -> String {
             many.beyond_embedding_ms()
         );
     }
+    text.push_str(&processor_table(figures));
     text.push_str(&loading_table(figures));
+    text
+}
+
+fn processor_table(figures: &SearchFigures) -> String {
+    let mut text = String::from(
+        "\n## Processor time\n\n\
+         Milliseconds that all cores together work for one answer, on average: steadier than the clock \
+         when a machine has other things to do.\n\n\
+         | memories | stores | lexical | semantic | hybrid | embedding alone | raw FTS5 | raw scan |\n\
+         |---:|---:|---:|---:|---:|---:|---:|---:|\n",
+    );
+    for size in &figures.sizes {
+        for layout in [&size.one_store, &size.many_stores] {
+            let _ = writeln!(
+                text,
+                "| {} | {} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} |",
+                size.memories,
+                layout.stores,
+                layout.lexical.processor_ms,
+                layout.semantic.processor_ms,
+                layout.hybrid.processor_ms,
+                layout.embedding.processor_ms,
+                size.raw.fts.processor_ms,
+                size.raw.scan.processor_ms
+            );
+        }
+    }
     text
 }
 
@@ -223,7 +251,7 @@ fn freshness_tables(figures: &FreshnessFigures) -> String {
     text
 }
 
-fn both(rate: Rate) -> String {
+fn both(cost: Cost) -> String {
     let shown = |ms: f64| if ms < 10.0 { format!("{ms:.2}") } else { format!("{ms:.1}") };
-    format!("{} / {}", shown(rate.p50_ms), shown(rate.p99_ms))
+    format!("{} / {}", shown(cost.p50_ms), shown(cost.p99_ms))
 }
