@@ -56,7 +56,7 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
             return Err(failure);
         }
     };
-    holding.follow(Duration::ZERO);
+    holding.follow();
     let options = config.http_options(scratch_dir(&data));
     let answering = holding.answer(&options)?;
     announce(&listener, shown_key.as_ref())?;

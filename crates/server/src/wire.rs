@@ -91,12 +91,21 @@ impl Holding {
         &self.start
     }
 
-    /// Starts to make vectors for what is written, after a pause.
-    pub(crate) fn follow(&mut self, after: Duration) {
+    /// Starts to make vectors for what is written, in the place of those of another model.
+    pub(crate) fn follow(&mut self) {
+        let engine = self.engine.clone();
+        self.following = Some(tokio::spawn(async move { engine.follow().await }));
+    }
+
+    /// The same after a pause, but not in the place of another model's: a command does not know
+    /// which model the server is configured with.
+    pub(crate) fn help_follow(&mut self, after: Duration) {
         let engine = self.engine.clone();
         self.following = Some(tokio::spawn(async move {
             tokio::time::sleep(after).await;
-            engine.follow().await;
+            if let Ok(false) = engine.would_replace_vectors().await {
+                engine.follow().await;
+            }
         }));
     }
 

@@ -54,7 +54,15 @@ pub struct EmbeddingStatus {
 }
 
 impl Engine {
-    /// Follows the feeds of all stores until the task is dropped.
+    /// Whether the newest vectors are those of another model than this engine's.
+    pub async fn would_replace_vectors(&self) -> Result<bool> {
+        let Some(embedder) = self.search.embedder() else { return Ok(false) };
+        let generations = self.storage.generations().await?;
+        Ok(generations.last().is_some_and(|newest| newest.model != embedder.model()))
+    }
+
+    /// Follows the feeds of all stores until the task is dropped. Vectors of another model are
+    /// replaced.
     pub async fn follow(&self) {
         if self.search.embedder().is_none() {
             return;
@@ -90,8 +98,8 @@ impl Engine {
 
     /// The generation of an embedder.
     async fn generation(&self, embedder: &dyn Embedder, is_fresh: bool) -> Result<Generation> {
-        let usable = self.search.usable();
-        if let Some(newest) = usable.last()
+        let generations = self.storage.generations().await?;
+        if let Some(newest) = generations.last()
             && !is_fresh
             && newest.model == embedder.model()
         {
@@ -180,7 +188,7 @@ impl Engine {
 
     /// Where vectors stand.
     pub async fn embedding_status(&self, context: &Context) -> Result<EmbeddingStatus> {
-        self.admin_pass(context)?;
+        let pass = self.admin_pass(context)?;
         let generations = self.storage.generations().await?;
         let (indexes, index_bytes) = self.search.indexes.size();
         let mut status = EmbeddingStatus {
@@ -193,14 +201,25 @@ impl Engine {
             indexes: indexes as u64,
             index_bytes: index_bytes as u64,
         };
-        if let Some(embedder) = self.search.embedder() {
-            let generation = self.generation(embedder.as_ref(), false).await?;
-            let lags = self.storage.vector_lags(generation.id, usize::MAX).await?;
-            status.stores_behind = lags.len() as u64;
-            status.changes_behind = lags.iter().map(|lag| lag.end - lag.through).sum();
-            status.generation = generation.id.0;
-            status.dims = generation.dims;
-            status.model = Some(generation.model);
+        let Some(embedder) = self.search.embedder() else { return Ok(status) };
+        status.model = Some(embedder.model().to_owned());
+        status.dims = embedder.dims() as u32;
+        match generations.last().filter(|newest| newest.model == embedder.model()) {
+            Some(generation) => {
+                let lags = self.storage.vector_lags(generation.id, usize::MAX).await?;
+                status.generation = generation.id.0;
+                status.stores_behind = lags.len() as u64;
+                status.changes_behind = lags.iter().map(|lag| lag.end - lag.through).sum();
+            }
+            // Not begun yet: everything is behind.
+            None => {
+                let facts = self.storage.all_facts(&context.caller).await?;
+                let stores = facts.iter().map(|facts| facts.store.id).collect();
+                let system = System::because("an administrator asks how far vectors are");
+                let ends = self.storage.feed_ends(&system.search(stores, pass.now())).await?;
+                status.stores_behind = ends.iter().filter(|end| end.seq > 0).count() as u64;
+                status.changes_behind = ends.iter().map(|end| end.seq).sum();
+            }
         }
         Ok(status)
     }

@@ -129,7 +129,7 @@ async fn directory(path: &Path, may_create: bool) -> Result<Lane, Failure> {
             Ok(mut holding) => {
                 let mut options = Config::default().http_options(scratch_dir(path));
                 options.drain_timeout = COURTESY;
-                holding.follow(FOLLOW_AFTER);
+                holding.help_follow(FOLLOW_AFTER);
                 let answering = holding.answer(&options)?;
                 return Ok(Lane::Here(Box::new(answering)));
             }

@@ -90,7 +90,7 @@ async fn measure(
         Err(Refusal::Failed(failure)) => return Err(failure),
         Err(Refusal::Held) => return Err(Failure::failed("the temporary directory is taken")),
     };
-    holding.follow(Duration::ZERO);
+    holding.follow();
     let engine = holding.engine().clone();
     let caller = engine.local_operator(holding.start());
     let request = engine.seams().request_id(engine.seams().now());
