@@ -104,7 +104,7 @@ fn vectors_come_in_the_order_of_the_texts_and_of_unit_length() {
     assert!(question.starts_with("POST /v1/embeddings HTTP/1.1\r\n"));
     assert!(question.contains(&format!("authorization: Bearer {KEY}\r\n")));
     assert!(
-        question.ends_with(r#"{"model":"small","input":["one","two"],"encoding_format":"float"}"#)
+        question.ends_with(r#"{"encoding_format":"float","input":["one","two"],"model":"small"}"#)
     );
 }
 
