@@ -202,3 +202,43 @@ fn a_server_without_a_model_searches_by_word_and_says_so() {
     assert_eq!(reembed.status, 503, "{}", reembed.text());
     server.stop();
 }
+
+/// A command on an idle directory does not know which model the server is configured with: what it
+/// cannot follow it leaves alone, however long it takes.
+#[test]
+fn a_command_leaves_the_vectors_of_the_servers_model_alone() {
+    let endpoint = Endpoint::start(DIMS, KEY);
+    let setup = Setup::new().config(&endpoint.config(KEY_ENV)).env(KEY_ENV, KEY);
+    let server = setup.start();
+    let mut api = Api::create(server.client(), "kept");
+    fill(&mut api);
+    api.settle();
+    let (before, texts) = (status(&server), endpoint.texts());
+    let store = api.store.clone();
+    drop(api);
+    server.stop();
+
+    let loci = Loci::on_data(setup.data());
+    loci.ok(&["put", &store, "/more", "--text", "Written while the server was away."]);
+    let found = loci.json(&["search", "peanuts", "--store", &store]);
+    assert_eq!(found["data"][0]["path"], "/f/2", "{found}");
+    // Longer than a command waits before it helps to follow.
+    let waits = ["search", "peanuts", "--store", &store, "--wait"];
+    let ended = loci.run(&waits);
+    assert_eq!(ended.code, Some(1), "nothing here can embed for that model: {}", ended.stderr);
+    loci.ok(&["check"]);
+
+    let server = setup.start();
+    let mut api = Api::open(server.client(), &store);
+    api.settle();
+    let after = status(&server);
+    assert_eq!(after["generations"], before["generations"], "{before} {after}");
+    // One for the memory that was missing; the rest are queries of this test.
+    assert!(
+        endpoint.texts() <= texts + 8,
+        "{} texts were embedded again",
+        endpoint.texts() - texts
+    );
+    assert!(are_by_letter(&similarities(&mut api, "Tomas")));
+    server.stop();
+}
