@@ -237,8 +237,8 @@ fn freshness_tables(figures: &FreshnessFigures) -> String {
     let mut text = format!(
         "\n## Freshness\n\n\
          {:.0} memories a second are written for {:.0} s. Meanwhile somebody searches by meaning for the \
-         text of the one acknowledged last, over and over until it is found: {} times, from the \
-         acknowledgement to the answer that holds it, p50 {:.0} ms, p99 {:.0} ms.\n\n\
+         text of the one acknowledged last, up to twenty times a second, until it is found: {} of them, from \
+         the acknowledgement to the answer that holds it, p50 {:.0} ms, p99 {:.0} ms.\n\n\
          Writes do not wait for vectors: the same writes with the built-in model making vectors \
          meanwhile, and without a model.\n\n",
         figures.writes_per_second,
