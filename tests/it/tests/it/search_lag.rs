@@ -17,17 +17,15 @@ const PROMISED: Duration = Duration::from_secs(1);
 const NEVER: Duration = Duration::from_secs(120);
 /// Memories embedded beforehand, to see what the machine can do with nothing else to do.
 const WARM_UP: usize = 64;
-/// Vectors a second from which the promise is held to the letter: three times what is asked for.
-const ABLE: f64 = 150.0;
+/// Vectors a second, before and after, from which the promise is held to the letter: half as many
+/// again as are asked for.
+const ABLE: f64 = 75.0;
 
 #[test]
 fn writes_are_found_by_meaning_within_a_second() {
     let setup = Setup::new();
     let server = setup.start();
-    let rate = rate(&server);
-    // A machine that others keep busy is held to what it can do, so that its figures are seen.
-    let backlog = Duration::from_secs_f64(2.0 * WRITES as f64 / rate);
-    let promised = if rate >= ABLE { PROMISED } else { PROMISED + backlog };
+    let before = rate(&server);
     let mut api = Api::create(server.client(), "lag");
     let done = Arc::new(AtomicBool::new(false));
     let follower = {
@@ -63,6 +61,10 @@ fn writes_are_found_by_meaning_within_a_second() {
     assert_eq!(lags.len(), WRITES, "indexed_through never came to the end");
     lags.sort_unstable();
     found.sort_unstable();
+    // A machine that others keep busy is held to what it can do, so that its figures are seen.
+    let rate = before.min(rate(&server));
+    let backlog = Duration::from_secs_f64(2.0 * WRITES as f64 / rate);
+    let promised = if rate >= ABLE { PROMISED } else { PROMISED + backlog };
     let at = |times: &[Duration], part: f64| times[((times.len() - 1) as f64 * part) as usize];
     eprintln!(
         "{rate:.0} vectors/s alone; {WRITES} writes in {took:.1?}; indexed_through behind p50 \
