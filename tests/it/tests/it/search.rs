@@ -145,8 +145,8 @@ fn filters_hold_in_every_mode() {
     let (_setup, server, mut api) = start("filters");
     let mut made = Vec::new();
     for (path, kind, tags, n) in [
-        ("/work/a", "fact", json!(["red", "blue"]), 1),
-        ("/work/b", "plan", json!(["red"]), 2),
+        ("/office/a", "fact", json!(["red", "blue"]), 1),
+        ("/office/b", "plan", json!(["red"]), 2),
         ("/home/c", "fact", json!(["blue"]), 2),
         ("/home/d", "task", json!([]), 3),
     ] {
@@ -160,7 +160,7 @@ fn filters_hold_in_every_mode() {
     api.settle();
     let cases = [
         (json!({}), vec![0, 1, 2, 3]),
-        (json!({"path_prefix": "/work/"}), vec![0, 1]),
+        (json!({"path_prefix": "/office/"}), vec![0, 1]),
         (json!({"kind": "fact"}), vec![0, 2]),
         (json!({"kind": ["plan", "task"]}), vec![1, 3]),
         (json!({"tags": ["red", "blue"]}), vec![0]),
