@@ -70,6 +70,10 @@ impl Engine {
         needs_vectors: bool,
     ) -> Result<Stage> {
         let usable = self.usable_generations(ends).await?;
+        // A search holds the indexes it has while it waits for the next. All take them in one
+        // order, or two searches could wait for each other.
+        let mut ends: Vec<&FeedEnd> = ends.iter().collect();
+        ends.sort_unstable_by_key(|end| end.store);
         let mut places = Vec::with_capacity(ends.len());
         for end in ends {
             let chosen = if needs_vectors { choose(end, &usable) } else { None };

@@ -223,3 +223,40 @@ async fn revoking_closes_at_once_and_the_past_takes_the_right_to_read() {
     assert!(matches!(gone, Err(Error::NotFound("memory store"))));
     assert_eq!(found(&stage, &agent, &everywhere("tea")).await, ["/two"]);
 }
+
+/// Each search holds indexes while it brings up the next; whatever order the caller names them in,
+/// nobody may wait for somebody who waits.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn searches_that_name_stores_in_other_orders_do_not_wait_for_each_other() {
+    let stage = Stage::new().await;
+    let mut stores = Vec::new();
+    for name in ["a", "b", "c", "d"] {
+        stores.push(stage.store(name).await.id);
+    }
+    let mut asking = Vec::new();
+    for turn in 0..4 {
+        let (engine, admin) = (stage.engine.clone(), stage.admin.clone());
+        let mut order = stores.clone();
+        order.rotate_left(turn);
+        if turn % 2 == 1 {
+            order.reverse();
+        }
+        asking.push(tokio::spawn(async move {
+            for n in 0..200 {
+                let path = MemoryPath::parse(&format!("/{turn}/{n}")).unwrap();
+                let edit = Edit::put_text(path, "tea");
+                engine.commit_one(&admin, order[n % order.len()], edit, "api").await.unwrap();
+                let reach = Reach::Stores(order.clone());
+                let request = SearchRequest { reach, ..lexical(order[0], "tea") };
+                let found = engine.search(&admin, &request).await.unwrap();
+                assert!(!found.hits.is_empty());
+            }
+        }));
+    }
+    let all = async {
+        for one in asking {
+            one.await.unwrap();
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), all).await.expect("no deadlock");
+}
