@@ -249,8 +249,9 @@ async fn take_vectors(
         let mut followed = entry.followed.write().await;
         if followed.vectors.map(|(generation, _)| generation) != Some(chosen.generation) {
             followed.index.begin_vectors(chosen.generation.0, dims);
+            // Only what was taken in counts: the caller may go away before the last page.
+            followed.vectors = Some((chosen.generation, 0));
         }
-        followed.vectors = Some((chosen.generation, chosen.through));
     }
     let missing = entry.followed.read().await.index.without_vectors();
     for page in missing.chunks(VECTOR_PAGE) {
@@ -268,6 +269,7 @@ async fn take_vectors(
         })
         .await?;
     }
+    entry.followed.write().await.vectors = Some((chosen.generation, chosen.through));
     Ok(())
 }
 

@@ -46,7 +46,7 @@ impl Engine {
                 let memory = past.get(&id).cloned();
                 hits.extend(memory.and_then(|memory| prepared.hit(memory, candidate)));
             }
-            if !hits.is_empty() || !prepared.is_strict() {
+            if !hits.is_empty() || !prepared.is_strict {
                 break;
             }
         }

@@ -16,7 +16,8 @@ use loci_search::text::phrase::contains_phrase;
 use loci_search::text::snippet::snippet;
 use loci_search::text::{Analyzer, TextQuery};
 use loci_search::vector::{self, QueryVector};
-use std::collections::HashMap;
+use loci_storage::StorageError;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Candidates that are compared exactly.
@@ -41,7 +42,7 @@ pub(crate) struct Prepared {
     pub(crate) query: TextQuery,
     authors: Vec<String>,
     /// Whether results must hold the query's phrases.
-    is_strict: bool,
+    pub(crate) is_strict: bool,
 }
 
 impl SearchRequest {
@@ -153,11 +154,12 @@ impl Engine {
             return Ok(vectors);
         }
         let text: Arc<str> = text_to_embed(&prepared.authors, &prepared.request.wanted.text).into();
-        for place in stage.places.iter().filter(|place| place.chosen.is_some()) {
-            if vectors.contains_key(&place.model) || place.index().is_empty() {
-                continue;
-            }
-            let Some(embedder) = self.search.embedder_of(&place.model) else { continue };
+        let is_compared = |place: &&Place| place.chosen.is_some() && !place.index().is_empty();
+        let models: BTreeSet<&str> =
+            stage.places.iter().filter(is_compared).map(|place| place.model.as_str()).collect();
+        // Each once, however many stores it has: one that fails would fail for all of them.
+        for model in models {
+            let Some(embedder) = self.search.embedder_of(model) else { continue };
             let (embedder, text) = (Arc::clone(embedder), Arc::clone(&text));
             let embedding =
                 tokio::task::spawn_blocking(move || embedder.embed(&[&text], Purpose::Query));
@@ -165,7 +167,7 @@ impl Engine {
                 Ok(mut found) => {
                     let Some(exact) = found.pop() else { continue };
                     let quantised = QueryVector::new(&exact);
-                    vectors.insert(place.model.clone(), Embedded { exact, quantised });
+                    vectors.insert(model.to_owned(), Embedded { exact, quantised });
                 }
                 Err(error) => unembedded(&error, prepared.request.wanted.mode)?,
             }
@@ -194,7 +196,13 @@ impl Engine {
                 continue;
             };
             let heads: Vec<_> = candidates.iter().map(|candidate| candidate.head).collect();
-            let rows = self.storage.vectors(pass, place.store, chosen.generation, &heads).await?;
+            let rows = self.storage.vectors(pass, place.store, chosen.generation, &heads).await;
+            let rows = match rows {
+                Ok(rows) => rows,
+                // The store was removed a moment ago; showing will pass it over.
+                Err(StorageError::NotFound(_)) => continue,
+                Err(error) => return Err(error.into()),
+            };
             for (candidate, row) in candidates.into_iter().zip(rows) {
                 let passages = row.and_then(|row| vector::decode(&row, chosen.dims as usize));
                 let similar = |passage: &Vec<f32>| vector::dot(passage, &query.exact);
@@ -238,10 +246,6 @@ impl Engine {
 }
 
 impl Prepared {
-    pub(crate) fn is_strict(&self) -> bool {
-        self.is_strict
-    }
-
     fn depth(&self) -> usize {
         let limit = self.request.wanted.limit;
         let spare = if self.is_strict { PHRASE_CANDIDATES } else { SPARE };
