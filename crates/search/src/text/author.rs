@@ -6,8 +6,7 @@
 //! guess; whoever uses it asks for several memories with the same author first.
 
 use super::analyze::{visit_words, words_of};
-use super::characters::{Script, is_apostrophe, is_extending, script_of};
-use super::phrase::contains_phrase;
+use super::characters::{is_apostrophe, is_extending};
 use std::ops::{ControlFlow, Range};
 
 /// Characters between the parentheses behind a name.
@@ -43,22 +42,6 @@ pub fn header(content: &str) -> Option<Header<'_>> {
         return None;
     };
     Some(Header { author: &content[..name_end], body_start: after_note + colon_len })
-}
-
-/// Whether every word of the author's name is a word of the query; a possessive counts.
-pub fn mentions(query: &str, author: &str) -> bool {
-    let name = words_of(author);
-    if name.is_empty() {
-        return false;
-    }
-    // Characters of scripts without spaces are no words by themselves.
-    let is_spaced =
-        author.chars().all(|c| !matches!(script_of(c), Some(script) if script != Script::Spaced));
-    if !is_spaced {
-        return contains_phrase(query, &name);
-    }
-    let words = words_of(query);
-    name.iter().all(|part| words.contains(part))
 }
 
 /// The query without the names, their possessives, and the spaces they leave; the query as it is if
@@ -186,24 +169,6 @@ mod tests {
         assert!(header(&note(NOTE_CHARS_MAX)).is_some());
         assert!(header(&note(NOTE_CHARS_MAX + 1)).is_none());
         assert!(header(&format!("A{}: x", "n".repeat(100_000))).is_none());
-    }
-
-    #[test]
-    fn names_in_queries() {
-        let table = [
-            ("What did caroline say?", "Caroline", true),
-            ("What is Caroline's job?", "Caroline", true),
-            ("What is James\u{2019} job?", "James", true),
-            ("Carolines job", "Caroline", false),
-            ("what did lee ann say", "Ann Lee", true),
-            ("what did Ann say", "Ann Lee", false),
-            ("田中さんは何を", "田中", true),
-            ("中田さんは", "田中", false),
-            ("anything", "", false),
-        ];
-        for (query, author, expected) in table {
-            assert_eq!(mentions(query, author), expected, "{query} / {author}");
-        }
     }
 
     #[test]

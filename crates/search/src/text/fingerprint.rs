@@ -62,12 +62,6 @@ pub fn jaccard(a: &[u64], b: &[u64]) -> f32 {
     if union == 0 { 0.0 } else { shared as f32 / union as f32 }
 }
 
-/// The overlap as two sketches tell it: the share of equal minima.
-pub fn estimate(a: &[u32; SKETCH_LEN], b: &[u32; SKETCH_LEN]) -> f32 {
-    let equal = a.iter().zip(b).filter(|(x, y)| x == y && **x != u32::MAX).count();
-    equal as f32 / SKETCH_LEN as f32
-}
-
 /// Multiply-shift hash functions: odd factors and offsets from a fixed sequence.
 static FUNCTIONS: [(u64, u64); SKETCH_LEN] = {
     let mut functions = [(0, 0); SKETCH_LEN];
@@ -123,6 +117,12 @@ mod tests {
     fn hashes_never_change() {
         // Stored fingerprints must stay comparable from one release to the next.
         assert_eq!(shingles("the user prefers dark mode"), FIXED);
+    }
+
+    /// The overlap as two sketches tell it: the share of equal minima.
+    fn estimate(a: &[u32; SKETCH_LEN], b: &[u32; SKETCH_LEN]) -> f32 {
+        let equal = a.iter().zip(b).filter(|(x, y)| x == y && **x != u32::MAX).count();
+        equal as f32 / SKETCH_LEN as f32
     }
 
     #[test]

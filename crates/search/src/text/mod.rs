@@ -19,7 +19,7 @@ mod stop;
 pub mod windows;
 
 pub use analyze::{Analyzer, Term};
-pub use author::{Header, header, mentions, without_names};
+pub use author::{Header, header, without_names};
 pub use fingerprint::{jaccard, minhash, shingles};
 pub use natural::natural_cmp;
 pub use phrase::contains_phrase;
