@@ -60,7 +60,7 @@ pub(crate) fn choose(end: &FeedEnd, usable: &[Generation]) -> Option<Chosen> {
 struct Entry {
     followed: Arc<RwLock<Followed>>,
     /// Held by whoever brings it up to date.
-    updating: tokio::sync::Mutex<()>,
+    updating: Arc<tokio::sync::Mutex<()>>,
     bytes: AtomicUsize,
     used: AtomicU64,
 }
@@ -81,7 +81,7 @@ impl Indexes {
     /// The index of a store, up to the end of its feed.
     pub(crate) async fn current(
         &self,
-        storage: &dyn Storage,
+        storage: &Arc<dyn Storage>,
         pass: &SearchPass,
         end: &FeedEnd,
         chosen: Option<Chosen>,
@@ -92,11 +92,22 @@ impl Indexes {
         {
             return Ok(held);
         }
-        let _updating = entry.updating.lock().await;
-        bring_up(&entry, storage, pass, end, chosen).await?;
-        let held = Arc::clone(&entry.followed).read_owned().await;
-        entry.bytes.store(held.index.bytes(), Ordering::Relaxed);
-        Ok(held)
+        let updating = Arc::clone(&entry.updating).lock_owned().await;
+        // A task of its own: a store that takes long to read is read to its end even if whoever
+        // asked for it goes away, or asking again would never help.
+        let task = {
+            let (entry, storage) = (Arc::clone(&entry), Arc::clone(storage));
+            let (pass, end) = (pass.clone(), end.clone());
+            tokio::spawn(async move {
+                let _updating = updating;
+                let brought_up = bring_up(&entry, storage.as_ref(), &pass, &end, chosen).await;
+                let bytes = entry.followed.read().await.index.bytes();
+                entry.bytes.store(bytes, Ordering::Relaxed);
+                brought_up
+            })
+        };
+        task.await.map_err(lost)??;
+        Ok(Arc::clone(&entry.followed).read_owned().await)
     }
 
     fn entry(&self, key: (StoreId, Audience)) -> Arc<Entry> {
@@ -185,16 +196,24 @@ async fn bring_up(
 /// Reads a store from its first text to its last. The feed may go on meanwhile: what it tells after
 /// the number noted before is applied again, which changes nothing.
 async fn load(storage: &dyn Storage, pass: &SearchPass, store: StoreId) -> Result<StoreIndex> {
-    let (mut index, mut after) = (StoreIndex::new(), 0);
+    let mut index = StoreIndex::new();
+    let mut page = storage.texts(pass, store, 0, LOAD_PAGE).await?;
     loop {
-        let page = storage.texts(pass, store, after, LOAD_PAGE).await?;
-        index = in_background(page.memories.len(), move || {
+        let next = page.next;
+        let filling = in_background(page.memories.len(), move || {
             page.memories.iter().for_each(|memory| index.put(memory));
             index
-        })
-        .await?;
-        match page.next {
-            Some(next) => after = next,
+        });
+        // The next page is read while this one is taken in.
+        let (filled, following) = tokio::join!(filling, async {
+            match next {
+                Some(after) => Some(storage.texts(pass, store, after, LOAD_PAGE).await),
+                None => None,
+            }
+        });
+        index = filled?;
+        match following {
+            Some(following) => page = following?,
             None => break,
         }
     }
@@ -281,6 +300,10 @@ async fn in_background<T: Send + 'static>(
     if texts <= INLINE_TEXTS_MAX {
         return Ok(work());
     }
-    let lost = |error: tokio::task::JoinError| crate::Error::Internal(error.to_string());
     tokio::task::spawn_blocking(work).await.map_err(lost)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "map_err gives it away")]
+fn lost(error: tokio::task::JoinError) -> crate::Error {
+    crate::Error::Internal(error.to_string())
 }

@@ -33,8 +33,12 @@ struct Embedded {
     quantised: QueryVector,
 }
 
-/// The query by model.
-type Vectors = HashMap<String, Embedded>;
+/// The query as all models that are needed embed it.
+struct Vectors {
+    by_model: HashMap<String, Embedded>,
+    /// How far the least of them can be trusted with its language.
+    trust: f32,
+}
 
 /// What a search looks for, made ready.
 pub(crate) struct Prepared {
@@ -133,6 +137,7 @@ impl Engine {
                     query: &prepared.query,
                     is_strict: prepared.is_strict,
                     authors: &prepared.authors,
+                    trust: vectors.trust,
                     now,
                     depth: prepared.depth(),
                 };
@@ -149,7 +154,7 @@ impl Engine {
     /// Embeds the query by each model that something is to be compared by. In a hybrid search a
     /// model that cannot answer is left out, and words alone decide.
     async fn embed_query(&self, stage: &Stage, prepared: &Prepared) -> Result<Vectors> {
-        let mut vectors = Vectors::new();
+        let mut vectors = Vectors { by_model: HashMap::new(), trust: 1.0 };
         if prepared.request.wanted.mode == Mode::Lexical {
             return Ok(vectors);
         }
@@ -160,6 +165,7 @@ impl Engine {
         // Each once, however many stores it has: one that fails would fail for all of them.
         for model in models {
             let Some(embedder) = self.search.embedder_of(model) else { continue };
+            let trust = embedder.trust(&text);
             let (embedder, text) = (Arc::clone(embedder), Arc::clone(&text));
             let embedding =
                 tokio::task::spawn_blocking(move || embedder.embed(&[&text], Purpose::Query));
@@ -167,7 +173,8 @@ impl Engine {
                 Ok(mut found) => {
                     let Some(exact) = found.pop() else { continue };
                     let quantised = QueryVector::new(&exact);
-                    vectors.insert(model.to_owned(), Embedded { exact, quantised });
+                    vectors.by_model.insert(model.to_owned(), Embedded { exact, quantised });
+                    vectors.trust = vectors.trust.min(trust);
                 }
                 Err(error) => unembedded(&error, prepared.request.wanted.mode)?,
             }
@@ -192,7 +199,8 @@ impl Engine {
         let mut exact: HashMap<(usize, MemoryId), f32> = HashMap::new();
         for (part, candidates) in by_place {
             let place = &stage.places[part];
-            let (Some(chosen), Some(query)) = (place.chosen, vectors.get(&place.model)) else {
+            let (Some(chosen), Some(query)) = (place.chosen, vectors.by_model.get(&place.model))
+            else {
                 continue;
             };
             let heads: Vec<_> = candidates.iter().map(|candidate| candidate.head).collect();
@@ -270,7 +278,7 @@ impl Prepared {
 
 fn parts<'a>(stage: &'a Stage, vectors: &'a Vectors) -> Vec<Part<'a>> {
     let part = |place: &'a Place| {
-        let query = vectors.get(&place.model).filter(|_| place.chosen.is_some());
+        let query = vectors.by_model.get(&place.model).filter(|_| place.chosen.is_some());
         (place.index(), query.map(|query| &query.quantised))
     };
     stage.places.iter().map(part).collect()

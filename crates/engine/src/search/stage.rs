@@ -77,7 +77,7 @@ impl Engine {
         let mut places = Vec::with_capacity(ends.len());
         for end in ends {
             let chosen = if needs_vectors { choose(end, &usable) } else { None };
-            let storage = self.storage.as_ref();
+            let storage = &self.storage;
             let held = match self.search.indexes.current(storage, pass, end, chosen).await {
                 Ok(held) => held,
                 // The store was removed a moment ago.

@@ -7,6 +7,7 @@ use loci_model::{
     At, Attributes, AttributesPatch, Content, Edit, EditOp, Expect, MemoryId, MemoryPath, OnSame,
     PathPrefix, StoreId, View,
 };
+use std::time::Duration;
 
 fn lexical(text: &str) -> Wanted {
     Wanted { mode: Mode::Lexical, ..Wanted::new(text, 100) }
@@ -47,6 +48,25 @@ async fn a_write_is_found_by_word_by_the_very_next_search() {
     }
     let answer = stage.search(&asking(store, lexical("tea"))).await;
     assert!(answer.indexed_through.is_empty(), "there are no vectors");
+}
+
+#[tokio::test]
+async fn a_store_is_read_to_its_end_even_if_nobody_waits_for_it() {
+    let stage = Stage::new().await;
+    let store = stage.store("s").await.id;
+    for n in 0..100 {
+        stage.put(store, &format!("/{n}"), "tea").await;
+    }
+    let request = asking(store, lexical("tea"));
+    let asked = stage.engine.search(&stage.admin, &request);
+    let given_up = tokio::time::timeout(Duration::ZERO, asked).await;
+    assert!(given_up.is_err(), "a hundred texts are not read at once");
+    let is_read = async {
+        while stage.engine.embedding_status(&stage.admin).await.unwrap().index_bytes == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), is_read).await.expect("it is read");
 }
 
 #[tokio::test]

@@ -33,6 +33,12 @@ pub trait Embedder: Send + Sync + 'static {
     /// How many tokens a text has for this model, to split passages; an estimate where the model's
     /// own tokenizer is out of reach.
     fn tokens(&self, text: &str) -> usize;
+
+    /// How far the model can be trusted with a text's language, 0 to 1.
+    fn trust(&self, text: &str) -> f32 {
+        let _ = text;
+        1.0
+    }
 }
 
 /// What a vector is wanted for: somebody waits for a query, nobody waits for a passage.

@@ -15,7 +15,7 @@ mod vectors;
 
 pub(crate) use authors::{Authors, NOBODY};
 pub(crate) use filter::{Filtered, Sieve};
-pub(crate) use postings::Postings;
+pub(crate) use postings::{Places, Postings};
 pub(crate) use siblings::{NONE, Siblings};
 pub(crate) use vectors::DocVectors;
 
@@ -41,6 +41,14 @@ pub(crate) const WINDOW_NEXT: u32 = 1;
 pub(crate) const WINDOW_TWO_AWAY: u32 = 2;
 /// A memory's own words, in tenths.
 pub(crate) const WINDOW_OWN: u32 = 10;
+
+/// The pieces around a short memory: the one before it, the one after it, the one two before and
+/// the one two after; none where there is no neighbour or a long one.
+pub(crate) type Around = [u32; 4];
+/// What it takes from each, and what it gives to each: for the one before, it is the one after.
+const TAKEN: Around = [WINDOW_PREVIOUS, WINDOW_NEXT, WINDOW_TWO_AWAY, WINDOW_TWO_AWAY];
+pub(crate) const GIVEN: Around = [WINDOW_NEXT, WINDOW_PREVIOUS, WINDOW_TWO_AWAY, WINDOW_TWO_AWAY];
+const ALONE: Around = [NONE; 4];
 
 /// One memory in the index.
 #[derive(Debug)]
@@ -94,6 +102,7 @@ impl Doc {
 /// A piece of a memory that is scored by itself.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unit {
+    /// Whose it is; nobody's once that is gone.
     pub(crate) doc: u32,
     length: u32,
     /// Its length with its share of its neighbours', in tenths.
@@ -108,6 +117,7 @@ pub struct StoreIndex {
     docs: Vec<Doc>,
     marks: Vec<Mark>,
     units: Vec<Unit>,
+    around: Vec<Around>,
     /// Words of the texts, by unit.
     words: Postings,
     /// Words of paths and tags, by document.
@@ -196,6 +206,7 @@ impl StoreIndex {
         });
         let window = length * WINDOW_OWN;
         self.units.push(Unit { doc, length, window });
+        self.around.push(ALONE);
         self.live_units += 1;
         self.window_sum += u64::from(window);
     }
@@ -251,6 +262,8 @@ impl StoreIndex {
         for unit in mark.units() {
             self.live_units -= 1;
             self.window_sum -= u64::from(self.units[unit as usize].window);
+            self.units[unit as usize].doc = NONE;
+            self.around[unit as usize] = ALONE;
         }
         changed.into_iter().for_each(|doc| self.widen(doc));
         if is_same {
@@ -268,37 +281,36 @@ impl StoreIndex {
         changed.into_iter().for_each(|doc| self.widen(doc));
     }
 
-    /// Renews how long a memory is together with its neighbours.
+    /// Renews who is around a memory, and how long it is together with them.
     fn widen(&mut self, doc: u32) {
         if !self.marks[doc as usize].is_short {
             return;
         }
         let unit = self.marks[doc as usize].first_unit as usize;
+        let around = self.short_around(doc);
         let mut window = self.units[unit].length * WINDOW_OWN;
-        self.neighbours(doc, |neighbour, weight| {
-            let unit = self.marks[neighbour as usize].first_unit as usize;
-            window += self.units[unit].length * weight;
-        });
+        for (neighbour, weight) in around.into_iter().zip(TAKEN) {
+            if neighbour != NONE {
+                window += self.units[neighbour as usize].length * weight;
+            }
+        }
+        self.around[unit] = around;
         let before = std::mem::replace(&mut self.units[unit].window, window);
         self.window_sum = self.window_sum - u64::from(before) + u64::from(window);
     }
 
-    /// The neighbours of a short memory and what of their words is its too.
-    pub(crate) fn neighbours(&self, doc: u32, mut visit: impl FnMut(u32, u32)) {
-        let mut see = |neighbour: u32, weight: u32| {
-            if neighbour != NONE && self.marks[neighbour as usize].is_short {
-                visit(neighbour, weight);
-            }
+    fn short_around(&self, doc: u32) -> Around {
+        let siblings = &self.siblings;
+        let (previous, next) = (siblings.previous(doc), siblings.next(doc));
+        let beyond = |near: u32, step: fn(&Siblings, u32) -> u32| {
+            if near == NONE { NONE } else { step(siblings, near) }
         };
-        let (previous, next) = (self.siblings.previous(doc), self.siblings.next(doc));
-        see(previous, WINDOW_PREVIOUS);
-        see(next, WINDOW_NEXT);
-        if previous != NONE {
-            see(self.siblings.previous(previous), WINDOW_TWO_AWAY);
-        }
-        if next != NONE {
-            see(self.siblings.next(next), WINDOW_TWO_AWAY);
-        }
+        let two_before = beyond(previous, Siblings::previous);
+        let two_after = beyond(next, Siblings::next);
+        [previous, next, two_before, two_after].map(|neighbour| {
+            let is_short = neighbour != NONE && self.marks[neighbour as usize].is_short;
+            if is_short { self.marks[neighbour as usize].first_unit } else { NONE }
+        })
     }
 
     /// Gives the numbers of documents that are gone back, if they are many. Settle afterwards.
@@ -321,6 +333,7 @@ impl StoreIndex {
                 new_unit[unit as usize] =
                     u32::try_from(self.units.len()).expect("no more than before");
                 self.units.push(Unit { doc: new, ..old.units[unit as usize] });
+                self.around.push(ALONE);
             }
             mark.first_unit = first_unit;
             self.siblings.add(new, old.siblings.directory_key(number));
@@ -378,7 +391,7 @@ impl StoreIndex {
     pub fn bytes(&self) -> usize {
         self.docs.len() * (size_of::<Doc>() + size_of::<Mark>() + 48)
             + self.path_bytes
-            + self.units.len() * size_of::<Unit>()
+            + self.units.len() * (size_of::<Unit>() + size_of::<Around>())
             + self.words.bytes()
             + self.names.bytes()
             + self.siblings.bytes()
@@ -408,6 +421,10 @@ impl StoreIndex {
 
     pub(crate) fn unit(&self, unit: u32) -> Unit {
         self.units[unit as usize]
+    }
+
+    pub(crate) fn around(&self, unit: u32) -> Around {
+        self.around[unit as usize]
     }
 
     pub(crate) fn unit_slots(&self) -> usize {

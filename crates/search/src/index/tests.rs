@@ -113,12 +113,10 @@ fn partitions_are_no_neighbours() {
         index.put(&Memory { partition, ..memory(n, path, "tea") });
     }
     index.settle();
-    let mut near = Vec::new();
-    index.neighbours(0, |doc, _| near.push(doc));
-    assert_eq!(near, [2]);
-    near.clear();
-    index.neighbours(1, |doc, _| near.push(doc));
-    assert!(near.is_empty());
+    // Each has one piece, numbered as it came.
+    assert_eq!(index.around(0), [NONE, 2, NONE, NONE]);
+    assert_eq!(index.around(2), [0, NONE, NONE, NONE]);
+    assert_eq!(index.around(1), ALONE);
 }
 
 #[test]

@@ -15,13 +15,15 @@ const AUTHOR: f32 = 1.5;
 const DIRECTORY: f32 = 0.1;
 /// How many of a directory count as its best.
 const DIRECTORY_BEST: usize = 3;
+const NO_BEST: [f32; DIRECTORY_BEST] = [f32::NEG_INFINITY; DIRECTORY_BEST];
 
 pub(super) struct Boosts {
     /// The author's number in each index.
     authors: Vec<u32>,
     signals: Signals,
     now: Timestamp,
-    directories: Vec<Vec<[f32; DIRECTORY_BEST]>>,
+    /// What each directory lends, in each index.
+    priors: Vec<Vec<f32>>,
 }
 
 impl Boosts {
@@ -31,24 +33,28 @@ impl Boosts {
             [only] => index.authors().id(only),
             _ => NOBODY,
         };
-        let none = |index: &&StoreIndex| {
-            vec![[f32::NAN; DIRECTORY_BEST]; index.siblings().directory_count()]
-        };
         Self {
             authors: indexes.iter().map(number).collect(),
             signals: question.wanted.signals,
             now: question.now,
-            directories: indexes.iter().map(none).collect(),
+            priors: Vec::new(),
         }
     }
 
     pub(super) fn apply(&mut self, indexes: &[&StoreIndex], scored: &mut [Scored]) {
+        let none = |index: &&StoreIndex| vec![NO_BEST; index.siblings().directory_count()];
+        let mut best: Vec<Vec<[f32; DIRECTORY_BEST]>> = indexes.iter().map(none).collect();
         for one in scored.iter_mut() {
             let index = indexes[one.part as usize];
             one.score = one.fused * self.author(index.mark(one.doc), one.part);
             let directory = index.siblings().directory(one.doc);
-            insert(&mut self.directories[one.part as usize][directory as usize], one.score);
+            insert(&mut best[one.part as usize][directory as usize], one.score);
         }
+        let prior = |best: &[f32; DIRECTORY_BEST]| {
+            let known = best.iter().filter(|score| score.is_finite());
+            DIRECTORY * known.clone().sum::<f32>() / known.count().max(1) as f32
+        };
+        self.priors = best.iter().map(|some| some.iter().map(prior).collect()).collect();
         let asks_for_signals = self.signals != Signals::default();
         for one in scored.iter_mut() {
             let index = indexes[one.part as usize];
@@ -73,13 +79,7 @@ impl Boosts {
     }
 
     fn directory(&self, index: &StoreIndex, one: &Scored) -> f32 {
-        let directory = index.siblings().directory(one.doc);
-        let best = self.directories[one.part as usize][directory as usize];
-        let (sum, count) = best
-            .iter()
-            .filter(|score| !score.is_nan())
-            .fold((0.0, 0.0), |(sum, count), score| (sum + score, count + 1.0));
-        DIRECTORY * sum / f32::max(count, 1.0)
+        self.priors[one.part as usize][index.siblings().directory(one.doc) as usize]
     }
 
     fn signals_of(&self, doc: &Doc) -> (f32, f32, f32) {
@@ -95,14 +95,14 @@ impl Boosts {
 }
 
 /// Keeps the largest, largest first.
-fn insert(best: &mut [f32; DIRECTORY_BEST], score: f32) {
-    let mut score = score;
+#[inline]
+fn insert(best: &mut [f32; DIRECTORY_BEST], mut score: f32) {
+    if score <= best[DIRECTORY_BEST - 1] {
+        return;
+    }
     for place in best {
-        if place.is_nan() || score > *place {
+        if score > *place {
             std::mem::swap(place, &mut score);
-        }
-        if score.is_nan() {
-            break;
         }
     }
 }
@@ -113,10 +113,9 @@ mod tests {
 
     #[test]
     fn the_best_three_are_kept() {
-        let mut best = [f32::NAN; DIRECTORY_BEST];
+        let mut best = NO_BEST;
         insert(&mut best, 1.0);
-        assert_eq!(best[0], 1.0);
-        assert!(best[1].is_nan());
+        assert_eq!(best, [1.0, NO_BEST[1], NO_BEST[2]]);
         for score in [3.0, 2.0, 5.0, 0.5] {
             insert(&mut best, score);
         }

@@ -2,8 +2,11 @@
 //! rows of what is gone are never anybody's.
 
 use super::*;
-use crate::index::fixture::memory;
-use loci_model::MemoryId;
+use crate::index::fixture::{memory, with_tags};
+use crate::rank::Question;
+use crate::text::TextQuery;
+use crate::wanted::{SearchFilter, Wanted};
+use loci_model::{MemoryId, Timestamp};
 
 const DIMS: usize = 64;
 
@@ -34,10 +37,36 @@ fn filled(count: u128) -> StoreIndex {
     index
 }
 
+/// Runs the leg on one index, with everything or only what has a tag.
+fn ask(
+    index: &StoreIndex,
+    query: Option<&QueryVector>,
+    (scope, tag): (Scope, Option<&str>),
+    also: &[u32],
+) -> DenseLeg {
+    let tags = tag.iter().map(|tag| (*tag).to_owned()).collect();
+    let wanted =
+        Wanted { filter: SearchFilter { tags, ..SearchFilter::default() }, ..Wanted::new("", 1) };
+    let (query_words, now) = (TextQuery::parse(""), Timestamp::from_micros(0));
+    let question = Question {
+        wanted: &wanted,
+        query: &query_words,
+        is_strict: false,
+        authors: &[],
+        trust: 1.0,
+        now,
+        depth: 1,
+    };
+    let indexes = [index];
+    let mut gate = Gate::new(&indexes, &question);
+    gate.decide_all();
+    dense_leg(&[(index, query)], &gate, scope, |_| also.to_vec())
+}
+
 fn best(similar: &Similar, index: &StoreIndex, count: usize) -> Vec<(u128, u32)> {
     let known = index.live().filter_map(|number| {
         let doc = index.doc(number);
-        similar.of(index, number).map(|(own, ..)| (doc.id.as_u128(), own))
+        similar.of(index, number).map(|likeness| (doc.id.as_u128(), likeness.own))
     });
     let mut known: Vec<(u128, f32)> = known.collect();
     known.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -53,10 +82,9 @@ fn what_is_picked_is_what_would_be_best() {
     let (mut agree, mut asked) = (0, 0);
     for _ in 0..20 {
         let query = QueryVector::new(&vector(&mut state));
-        let parts = [(&index, Some(&query))];
-        let rows = index.vectors().row_count();
-        let whole = compare(&parts, rows, false, |_| Vec::new());
-        let picked = compare(&parts, rows, true, |_| Vec::new());
+        let among = index.vectors().row_count();
+        let whole = ask(&index, Some(&query), (Scope::Whole, None), &[]);
+        let picked = ask(&index, Some(&query), (Scope::Picked { among }, None), &[]);
         let (all, some) =
             (best(&whole.similar[0], &index, 10), best(&picked.similar[0], &index, 10));
         asked += all.len();
@@ -73,27 +101,71 @@ fn what_words_found_is_compared_in_any_case() {
     let index = filled(3000);
     let mut state = 4;
     let query = QueryVector::new(&vector(&mut state));
-    let parts = [(&index, Some(&query))];
-    let rows = index.vectors().row_count();
-    let picked = compare(&parts, rows, true, |_| (0..1000).collect());
-    let whole = compare(&parts, rows, false, |_| Vec::new());
+    let among = index.vectors().row_count();
+    let also: Vec<u32> = (0..1000).collect();
+    let picked = ask(&index, Some(&query), (Scope::Picked { among }, None), &also);
+    let whole = ask(&index, Some(&query), (Scope::Whole, None), &[]);
     for doc in 0..1000 {
         assert_eq!(picked.similar[0].own(doc), whole.similar[0].own(doc), "{doc}");
     }
 }
 
 #[test]
-fn a_memory_is_as_near_as_its_nearest_passage() {
+fn a_filter_is_applied_before_anything_is_picked() {
+    let mut index = StoreIndex::new();
+    let rare = |n: u128| n.is_multiple_of(500);
+    for n in 1..=5000 {
+        let tags: &[&str] = if rare(n) { &["rare"] } else { &[] };
+        index.put(&with_tags(memory(n, &format!("/{n}/x"), "text"), tags));
+    }
+    index.settle();
+    index.begin_vectors(1, DIMS);
+    let (mut state, mut query) = (5, Vec::new());
+    for (id, head) in index.without_vectors() {
+        let vector = vector(&mut state);
+        index.set_vectors(id, head, std::slice::from_ref(&vector));
+        query = vector;
+    }
+    let query = QueryVector::new(&query);
+    let all = ask(&index, Some(&query), (Scope::Whole, None), &[]);
+    // Ten of five thousand: whichever way they are looked for, all of them are compared.
+    for scope in [Scope::Passing, Scope::Picked { among: 10 }] {
+        let some = ask(&index, Some(&query), (scope, Some("rare")), &[]);
+        for doc in (0..5000).filter(|doc| rare(u128::from(*doc) + 1)) {
+            assert_eq!(some.similar[0].own(doc), all.similar[0].own(doc), "{doc} {scope:?}");
+        }
+        let Similar::Some(docs, _) = &some.similar[0] else { panic!("only some are compared") };
+        assert_eq!(docs.len(), 10, "nothing else is");
+    }
+}
+
+#[test]
+fn the_best_of_many_passages_owes_something_to_chance() {
     let mut index = StoreIndex::new();
     index.put(&memory(1, "/a", "two passages"));
+    index.put(&memory(2, "/b", "one passage"));
     index.settle();
     index.begin_vectors(1, 2);
-    let (id, head) = index.without_vectors()[0];
-    index.set_vectors(id, head, &[vec![-1.0, 0.0], vec![1.0, 0.0]]);
+    for (id, head) in index.without_vectors() {
+        let passages: &[Vec<f32>] = &[vec![1.0, 0.0], vec![-1.0, 0.0]];
+        let count = if id.as_u128() == 1 { 2 } else { 1 };
+        index.set_vectors(id, head, &passages[..count]);
+    }
     let query = QueryVector::new(&[1.0, 0.0]);
-    let leg = dense_leg(&[(&index, Some(&query))], |_| Vec::new());
-    assert!((leg.similar[0].own(0).unwrap() - 1.0).abs() < 0.02);
-    let other = QueryVector::new(&[1.0, 0.0, 0.0]);
-    let leg = dense_leg(&[(&index, Some(&other)), (&index, None)], |_| Vec::new());
-    assert!(leg.similar.iter().all(|similar| matches!(similar, Similar::Nothing)));
+    for scope in [Scope::Whole, Scope::Picked { among: 3 }] {
+        let leg = ask(&index, Some(&query), (scope, None), &[]);
+        let own = |doc| leg.similar[0].own(doc).unwrap();
+        assert!((own(1) - 1.0).abs() < 0.02);
+        assert!((own(1) - own(0) - LESS_PER_DOUBLING).abs() < 1e-6, "{scope:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_compared_is_not() {
+    let index = filled(3);
+    let short = QueryVector::new(&[1.0, 0.0, 0.0]);
+    for query in [None, Some(&short)] {
+        let leg = ask(&index, query, (Scope::Whole, None), &[]);
+        assert!(matches!(leg.similar[0], Similar::Nothing));
+    }
 }

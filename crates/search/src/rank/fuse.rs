@@ -2,10 +2,12 @@
 //! over everything that is searched: unlike ranks, scores keep how much better the best is, so a
 //! weak leg cannot outvote a strong one. Reciprocal ranks can be asked for.
 
-use super::dense::{DenseLeg, Similar};
+use super::Question;
+use super::dense::{DenseLeg, Similar, by_chance};
+use super::gate::Gate;
 use super::lexical::LexicalLeg;
 use crate::index::StoreIndex;
-use crate::wanted::{Explanation, Fusion, Mode, Wanted};
+use crate::wanted::{Explanation, Fusion, Mode, Signals};
 
 /// The lexical leg's share where nothing else is asked for, if its best result covers the query at
 /// least so far. Below, the share falls with it: a best result that only shares a word or two with
@@ -15,6 +17,8 @@ const COVERED_ENOUGH: f32 = 0.2;
 /// Similarities closer together than this are as good as equal: stretching them from 0 to 1 would
 /// make a verdict of rounding errors, and of the one memory of a small store whatever they are.
 const SPAN_MIN: f32 = 0.05;
+/// Documents that are ranked where words alone decide.
+const RANKED_BY_WORD: usize = 20_000;
 /// Ranks that count in reciprocal rank fusion.
 const RRF_DEPTH: usize = 1000;
 
@@ -25,17 +29,15 @@ pub(super) struct Scored {
     pub(super) doc: u32,
     /// The leg by word as it came out.
     lexical: f32,
-    /// Similarity of its own and smoothed; not a number where there is none.
-    own: f32,
+    /// The leg by meaning as it came out; not a number where there is no vector.
     smoothed: f32,
-    /// What the smoothed one was divided by.
-    smoothing: f32,
     pub(super) fused: f32,
     pub(super) score: f32,
 }
 
 /// Everything that is searched, both legs put together.
-pub(super) struct Fused {
+pub(super) struct Fused<'d> {
+    dense: Option<&'d DenseLeg>,
     pub(super) scored: Vec<Scored>,
     pub(super) is_convex: bool,
     weight: f32,
@@ -46,45 +48,59 @@ pub(super) struct Fused {
     middle: f32,
 }
 
-impl Fused {
+impl<'d> Fused<'d> {
     pub(super) fn new(
         indexes: &[&StoreIndex],
         lexical: &LexicalLeg,
-        dense: Option<&DenseLeg>,
-        wanted: &Wanted,
-        passes: impl Fn(usize, u32) -> bool,
+        dense: Option<&'d DenseLeg>,
+        question: &Question<'_>,
+        gate: &Gate<'_>,
     ) -> Self {
+        let wanted = question.wanted;
+        // Beyond the best by word nothing else lifts a document to the top, unless it is asked to.
+        let is_plain = gate.is_open() && wanted.signals == Signals::default();
+        let floor = if is_plain { lexical.floor(RANKED_BY_WORD) } else { 0.0 };
         let mut scored = Vec::new();
         for (part, index) in indexes.iter().enumerate() {
             let similar = dense.map_or(&Similar::Nothing, |dense| &dense.similar[part]);
-            gather(index, part, &lexical.found[part], similar, &passes, &mut scored);
+            let passes = |doc: u32| gate.lets_through(part, doc);
+            gather(index, part, (&lexical.found[part], floor), similar, passes, &mut scored);
         }
-        let best_lexical = scored.iter().map(|scored| scored.lexical).fold(0.0, f32::max);
-        let similarities = || scored.iter().map(|one| one.smoothed).filter(|one| !one.is_nan());
-        let sampled = dense.map_or(f32::INFINITY, |dense| dense.sampled_least);
-        let least = similarities().fold(sampled, f32::min);
-        let most = similarities().fold(f32::NEG_INFINITY, f32::max);
-        let has_similar = most.is_finite() && least.is_finite();
-        let span = if has_similar { (most - least).max(SPAN_MIN) } else { 1.0 };
-        let least = if has_similar { least } else { 0.0 };
-        let count = similarities().count().max(1);
-        let middle = if has_similar {
-            (similarities().map(|one| f64::from(one - least)).sum::<f64>() / count as f64) as f32
-                / span
+        let (mut best_lexical, mut most, mut sum, mut count) =
+            (0.0f32, f32::NEG_INFINITY, 0.0, 0u32);
+        let mut least = dense.map_or(f32::INFINITY, |dense| dense.sampled_least);
+        for one in &scored {
+            best_lexical = best_lexical.max(one.lexical);
+            if !one.smoothed.is_nan() {
+                least = least.min(one.smoothed);
+                most = most.max(one.smoothed);
+                sum += f64::from(one.smoothed);
+                count += 1;
+            }
+        }
+        let has_similar = count > 0;
+        let (least, span, middle) = if has_similar {
+            let span = (most - least).max(SPAN_MIN);
+            (least, span, ((sum / f64::from(count)) as f32 - least) / span)
         } else {
-            0.0
+            (0.0, 1.0, 0.0)
         };
         let weight = match (wanted.mode, wanted.fusion) {
             _ if !has_similar => 1.0,
             (Mode::Lexical, _) => 1.0,
             (Mode::Semantic, _) => 0.0,
             (Mode::Hybrid, Fusion::Convex { lexical_weight }) => {
-                lexical_weight.unwrap_or_else(|| lexical_share(best_lexical, lexical.reachable))
+                lexical_weight.unwrap_or_else(|| {
+                    let share = lexical_share(best_lexical, lexical.reachable);
+                    let is_found = best_lexical > 0.0;
+                    if is_found { 1.0 - (1.0 - share) * question.trust } else { share }
+                })
             }
             (Mode::Hybrid, Fusion::Rrf { .. }) => 0.5,
         };
         let is_convex = !matches!(wanted.fusion, Fusion::Rrf { .. });
-        let mut fused = Self { scored, is_convex, weight, best_lexical, least, span, middle };
+        let mut fused =
+            Self { dense, scored, is_convex, weight, best_lexical, least, span, middle };
         match wanted.fusion {
             Fusion::Convex { .. } => fused.by_mean(),
             Fusion::Rrf { k } => fused.by_rank(indexes, k),
@@ -143,22 +159,21 @@ impl Fused {
         if one.smoothed.is_nan() { self.middle } else { (one.smoothed - self.least) / self.span }
     }
 
-    /// What a change of a document's own similarity does to its normalised one.
-    pub(super) fn own_share(&self, one: &Scored) -> f32 {
-        1.0 / (self.span * one.smoothing)
-    }
-
-    pub(super) fn explain(&self, one: &Scored) -> Explanation {
-        Explanation {
+    /// What explains a document, and what a change of its own similarity does to its normalised one.
+    pub(super) fn explain(&self, index: &StoreIndex, one: &Scored) -> (Explanation, f32) {
+        let similar = self.dense.map(|dense| &dense.similar[one.part as usize]);
+        let likeness = similar.and_then(|similar| similar.of(index, one.doc));
+        let why = Explanation {
             lexical: one.lexical,
             lexical_normalised: self.lexical_normalised(one),
-            semantic: (!one.own.is_nan()).then_some(one.own),
+            semantic: likeness.map(|likeness| likeness.own + by_chance(index, one.doc)),
             semantic_normalised: self.semantic_normalised(one),
             lexical_weight: self.weight,
             fused: one.fused,
             author_boost: 1.0,
             ..Explanation::default()
-        }
+        };
+        (why, 1.0 / (self.span * likeness.map_or(1.0, |likeness| likeness.divisor)))
     }
 }
 
@@ -172,50 +187,42 @@ fn lexical_share(best: f32, reachable: f32) -> f32 {
 fn gather(
     index: &StoreIndex,
     part: usize,
-    found: &[(u32, f32)],
+    (found, floor): (&[(u32, f32)], f32),
     similar: &Similar,
-    passes: &impl Fn(usize, u32) -> bool,
+    passes: impl Fn(u32) -> bool,
     scored: &mut Vec<Scored>,
 ) {
+    let part = u32::try_from(part).expect("fewer parts than stores");
     let mut lexical = found.iter().copied().peekable();
     let mut take = |doc: u32, lexical: f32| {
-        if !passes(part, doc) {
+        if !passes(doc) {
             return;
         }
-        let similarity = similar.of(index, doc);
-        if lexical == 0.0 && similarity.is_none() {
-            return;
+        let smoothed = similar.of(index, doc).map_or(f32::NAN, |likeness| likeness.smoothed);
+        if lexical > 0.0 || !smoothed.is_nan() {
+            scored.push(Scored { part, doc, lexical, smoothed, fused: 0.0, score: 0.0 });
         }
-        let (own, smoothed, smoothing) = similarity.unwrap_or((f32::NAN, f32::NAN, 1.0));
-        scored.push(Scored {
-            part: u32::try_from(part).expect("fewer parts than stores"),
-            doc,
-            lexical,
-            own,
-            smoothed,
-            smoothing,
-            fused: 0.0,
-            score: 0.0,
-        });
     };
     match similar {
-        Similar::Nothing => lexical.for_each(|(doc, score)| take(doc, score)),
+        Similar::Nothing => {
+            lexical.filter(|(_, score)| *score >= floor).for_each(|(doc, score)| take(doc, score));
+        }
         Similar::Whole(_) => {
             for doc in index.live() {
                 let score = lexical.next_if(|(found, _)| *found == doc).map_or(0.0, |(_, s)| s);
                 take(doc, score);
             }
         }
-        Similar::Picked(some) => {
-            let mut docs: Vec<u32> = some.keys().copied().collect();
-            docs.sort_unstable();
+        Similar::Some(docs, _) => {
             for doc in docs {
-                let at = found.binary_search_by_key(&doc, |(found, _)| *found);
-                take(doc, at.map_or(0.0, |at| found[at].1));
+                let at = found.binary_search_by_key(doc, |(found, _)| *found);
+                take(*doc, at.map_or(0.0, |at| found[at].1));
             }
             // What has no vectors yet cannot be picked, and is found by word meanwhile.
-            let is_pending = |(doc, _): &(u32, f32)| index.vectors().rows(*doc).is_empty();
-            lexical.filter(is_pending).for_each(|(doc, score)| take(doc, score));
+            if !index.has_all_vectors() {
+                let is_pending = |(doc, _): &(u32, f32)| index.vectors().rows(*doc).is_empty();
+                lexical.filter(is_pending).for_each(|(doc, score)| take(doc, score));
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 //! Statistics come from the indexes that are searched and from nothing else, so a score says
 //! nothing about memories that its reader may not find.
 
-use crate::index::{NONE, StoreIndex, WINDOW_NEXT, WINDOW_OWN, WINDOW_PREVIOUS, WINDOW_TWO_AWAY};
+use crate::index::{GIVEN, NONE, Places, StoreIndex, WINDOW_OWN};
 use crate::text::TextQuery;
 
 /// How soon more of the same word stops to matter.
@@ -15,7 +15,14 @@ const B: f32 = 0.75;
 /// A word of a path or tag counts as often as this in the text, in tenths.
 const NAME_TENTHS: u32 = 10;
 /// Entries that one query reads at most; the commonest words are left out beyond it.
-const ENTRIES_MAX: usize = 1_000_000;
+const ENTRIES_MAX: usize = 300_000;
+/// With every doubling of a memory's pieces, its best piece is worth this much less: the best of
+/// many is good by chance.
+const LESS_PER_DOUBLING: f32 = 0.05;
+/// From this share of all pieces on, looking at each is cheaper than sorting those that were found.
+const SORTED_SHARE: usize = 16;
+/// How finely scores are told apart to find those worth ranking.
+const FLOOR_STEPS: usize = 1000;
 /// Words that a prefix stands for at most.
 const PREFIX_WORDS_MAX: usize = 64;
 
@@ -43,6 +50,25 @@ impl LexicalLeg {
         Self { found: vec![Vec::new(); indexes], words: Vec::new(), reachable: 0.0 }
     }
 
+    /// A score that about the best `count` documents reach. It depends on scores only, so equals
+    /// are all above it or all below.
+    pub(crate) fn floor(&self, count: usize) -> f32 {
+        let scores = || self.found.iter().flatten().map(|(_, score)| *score);
+        if self.found.iter().map(Vec::len).sum::<usize>() <= count {
+            return 0.0;
+        }
+        let best = scores().fold(0.0, f32::max);
+        let step = best / FLOOR_STEPS as f32;
+        let mut at_step = [0usize; FLOOR_STEPS + 1];
+        scores().for_each(|score| at_step[(score / step) as usize] += 1);
+        let mut above = 0;
+        let reached = at_step.iter().rposition(|scores| {
+            above += scores;
+            above >= count
+        });
+        reached.unwrap_or(0) as f32 * step
+    }
+
     /// Which of the words a document holds itself.
     pub(crate) fn words_in(&self, index: &StoreIndex, doc: u32) -> Vec<String> {
         let units = index.mark(doc).units();
@@ -68,14 +94,10 @@ pub fn lexical_leg(indexes: &[&StoreIndex], query: &TextQuery) -> LexicalLeg {
     let mut tallies: Vec<Tally<'_>> = indexes.iter().map(|index| Tally::new(index)).collect();
     let mut reachable = 0.0;
     for word in &words {
-        let counted: Vec<Vec<(u32, u32)>> =
-            tallies.iter_mut().map(|tally| tally.count(word)).collect();
-        let holding: usize = counted.iter().map(Vec::len).sum();
+        let holding: usize = tallies.iter_mut().map(|tally| tally.count(word)).sum();
         let weight = word.weight * idf(pieces, holding as u64);
         reachable += weight * (K1 + 1.0);
-        for (tally, counted) in tallies.iter_mut().zip(counted) {
-            tally.score(&counted, weight, window_mean);
-        }
+        tallies.iter_mut().for_each(|tally| tally.score(weight, window_mean));
     }
     LexicalLeg { found: tallies.into_iter().map(Tally::by_document).collect(), words, reachable }
 }
@@ -94,7 +116,7 @@ fn query_words(indexes: &[&StoreIndex], query: &TextQuery) -> Vec<QueryWord> {
     for prefix in &query.prefixes {
         let mut terms: Vec<String> = Vec::new();
         for index in indexes {
-            let is_live = |unit: u32| index.is_live(index.unit(unit).doc);
+            let is_live = |unit: u32| index.unit(unit).doc != NONE;
             let words = index.words().matching(prefix, PREFIX_WORDS_MAX, is_live);
             let is_live = |doc: u32| index.is_live(doc);
             let names = index.names().matching(prefix, PREFIX_WORDS_MAX, is_live);
@@ -116,7 +138,10 @@ fn query_words(indexes: &[&StoreIndex], query: &TextQuery) -> Vec<QueryWord> {
 fn prune(indexes: &[&StoreIndex], words: Vec<QueryWord>) -> Vec<QueryWord> {
     let entries = |word: &QueryWord| -> usize {
         let lists = indexes.iter().flat_map(|index| word.terms.iter().map(|term| (*index, term)));
-        lists.map(|(index, term)| index.words().get(term).map_or(0, |list| list.len())).sum()
+        let length = |list: Option<&Places>| list.map_or(0, Places::len);
+        lists
+            .map(|(index, term)| length(index.words().get(term)) + length(index.names().get(term)))
+            .sum()
     };
     let mut sized: Vec<(usize, usize, QueryWord)> =
         words.into_iter().enumerate().map(|(at, word)| (entries(&word), at, word)).collect();
@@ -135,102 +160,105 @@ fn prune(indexes: &[&StoreIndex], words: Vec<QueryWord>) -> Vec<QueryWord> {
 /// Adds up one index.
 struct Tally<'i> {
     index: &'i StoreIndex,
-    /// Tenths of a word by piece; all zero between words.
-    tenths: Vec<u32>,
+    /// Tenths of the present word by piece; all zero between words.
+    tenths: Vec<u16>,
+    /// Where they are not zero.
+    touched: Vec<u32>,
     scores: Vec<f32>,
+    /// Where those are not zero, some more than once; not kept once they are many.
     scored: Vec<u32>,
+    are_many: bool,
 }
 
 impl<'i> Tally<'i> {
     fn new(index: &'i StoreIndex) -> Self {
-        Self { index, tenths: Vec::new(), scores: Vec::new(), scored: Vec::new() }
+        let (tenths, touched, scores, scored) = Default::default();
+        Self { index, tenths, touched, scores, scored, are_many: false }
     }
 
-    /// How often a word is in each piece, in tenths, neighbours included.
-    fn count(&mut self, word: &QueryWord) -> Vec<(u32, u32)> {
+    /// Counts how often a word is in each piece, neighbours included; returns in how many it is.
+    fn count(&mut self, word: &QueryWord) -> usize {
         let index = self.index;
-        let is_anywhere =
-            |term: &String| index.words().get(term).is_some() || index.names().get(term).is_some();
-        if !word.terms.iter().any(is_anywhere) {
-            return Vec::new();
-        }
-        self.tenths.resize(index.unit_slots(), 0);
-        let (tenths, mut touched) = (&mut self.tenths, Vec::new());
-        let mut add = |unit: u32, more: u32| {
-            let tenths = &mut tenths[unit as usize];
-            if *tenths == 0 {
-                touched.push(unit);
-            }
-            *tenths += more;
-        };
+        let lists = |term| (index.words().get(term), index.names().get(term));
         for term in &word.terms {
-            for (unit, count) in index.words().get(term).into_iter().flat_map(|list| list.iter()) {
-                let number = index.unit(unit).doc;
-                if !index.is_live(number) {
+            let (words, names) = lists(term);
+            if words.is_none() && names.is_none() {
+                continue;
+            }
+            if self.tenths.is_empty() {
+                // Asked for as zeroes, memory that is never touched costs nothing.
+                self.tenths = vec![0; index.unit_slots()];
+                self.scores = vec![0.0; index.unit_slots()];
+            }
+            let (tenths, touched) = (&mut self.tenths, &mut self.touched);
+            let mut add = |unit: u32, more: u32| {
+                let tenths = &mut tenths[unit as usize];
+                if *tenths == 0 {
+                    touched.push(unit);
+                }
+                *tenths = tenths.saturating_add(more as u16);
+            };
+            for (unit, count) in words.into_iter().flat_map(Places::iter) {
+                if index.unit(unit).doc == NONE {
                     continue;
                 }
                 add(unit, count * WINDOW_OWN);
-                if index.mark(number).is_short {
-                    spread(index, number, |neighbour, weight| add(neighbour, count * weight));
+                for (neighbour, weight) in index.around(unit).into_iter().zip(GIVEN) {
+                    if neighbour != NONE {
+                        add(neighbour, count * weight);
+                    }
                 }
             }
-            for (number, count) in index.names().get(term).into_iter().flat_map(|list| list.iter())
-            {
+            for (number, count) in names.into_iter().flat_map(Places::iter) {
                 if index.is_live(number) {
                     index.mark(number).units().for_each(|unit| add(unit, count * NAME_TENTHS));
                 }
             }
         }
-        touched.into_iter().map(|unit| (unit, std::mem::take(&mut tenths[unit as usize]))).collect()
+        self.touched.len()
     }
 
-    fn score(&mut self, counted: &[(u32, u32)], weight: f32, window_mean: f32) {
-        if counted.is_empty() {
-            return;
+    /// Adds what was counted to the scores.
+    fn score(&mut self, weight: f32, window_mean: f32) {
+        for unit in &self.touched {
+            let unit = *unit as usize;
+            let tf = f32::from(std::mem::take(&mut self.tenths[unit])) / WINDOW_OWN as f32;
+            let length = self.index.unit(unit as u32).window as f32 / window_mean;
+            self.scores[unit] += weight * tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * length));
         }
-        self.scores.resize(self.index.unit_slots(), 0.0);
-        for (unit, tenths) in counted {
-            let tf = *tenths as f32 / WINDOW_OWN as f32;
-            let length = self.index.unit(*unit).window as f32 / window_mean;
-            let score = &mut self.scores[*unit as usize];
-            if *score == 0.0 {
-                self.scored.push(*unit);
-            }
-            *score += weight * tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * length));
+        self.are_many |= self.scored.len() + self.touched.len() > self.scores.len() / SORTED_SHARE;
+        if self.are_many {
+            self.touched.clear();
+        } else {
+            self.scored.append(&mut self.touched);
         }
     }
 
-    /// A memory is as good as its best piece.
+    /// A memory is as good as its best piece, less what that owes to being the best of many.
     fn by_document(mut self) -> Vec<(u32, f32)> {
-        self.scored.sort_unstable();
         let mut found: Vec<(u32, f32)> = Vec::new();
-        for unit in self.scored {
-            let (doc, score) = (self.index.unit(unit).doc, self.scores[unit as usize]);
-            match found.last_mut() {
-                Some((last, best)) if *last == doc => *best = best.max(score),
-                _ => found.push((doc, score)),
+        let mut take = |doc: u32, score: f32| match found.last_mut() {
+            Some((last, best)) if *last == doc => *best = best.max(score),
+            _ => found.push((doc, score)),
+        };
+        if self.are_many {
+            for (unit, score) in (0u32..).zip(&self.scores).filter(|(_, score)| **score > 0.0) {
+                take(self.index.unit(unit).doc, *score);
+            }
+        } else {
+            self.scored.sort_unstable();
+            self.scored.dedup();
+            for unit in self.scored {
+                take(self.index.unit(unit).doc, self.scores[unit as usize]);
+            }
+        }
+        for (doc, score) in &mut found {
+            let pieces = self.index.mark(*doc).units().len();
+            if pieces > 1 {
+                *score *= (1.0 - LESS_PER_DOUBLING * (pieces as f32).log2()).max(0.0);
             }
         }
         found
-    }
-}
-
-/// To whom a short memory lends its words: the mirror image of [`StoreIndex::neighbours`].
-fn spread(index: &StoreIndex, doc: u32, mut lend: impl FnMut(u32, u32)) {
-    let mut to = |neighbour: u32, weight: u32| {
-        if neighbour != NONE && index.mark(neighbour).is_short {
-            index.mark(neighbour).units().for_each(|unit| lend(unit, weight));
-        }
-    };
-    let siblings = index.siblings();
-    let (previous, next) = (siblings.previous(doc), siblings.next(doc));
-    to(next, WINDOW_PREVIOUS);
-    to(previous, WINDOW_NEXT);
-    if next != NONE {
-        to(siblings.next(next), WINDOW_TWO_AWAY);
-    }
-    if previous != NONE {
-        to(siblings.previous(previous), WINDOW_TWO_AWAY);
     }
 }
 

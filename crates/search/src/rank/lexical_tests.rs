@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::index::fixture::{memory, with_tags};
+use crate::index::{WINDOW_NEXT, WINDOW_PREVIOUS, WINDOW_TWO_AWAY};
 use crate::text::word_passages;
 use loci_model::{Memory, Timestamp};
 use proptest::prelude::*;
@@ -120,7 +121,10 @@ fn by_definition(all: &[Memory], words: &[&str]) -> BTreeMap<u128, f64> {
         };
         counts.iter().zip(&idfs).map(part).sum()
     };
-    let best = |pieces: &[(Vec<f64>, f64)]| pieces.iter().map(score).fold(0.0, f64::max);
+    let best = |pieces: &[(Vec<f64>, f64)]| {
+        let by_chance = f64::from(LESS_PER_DOUBLING) * (pieces.len() as f64).max(1.0).log2();
+        pieces.iter().map(score).fold(0.0, f64::max) * (1.0 - by_chance)
+    };
     let scored = cut.iter().map(|(memory, pieces)| (memory.id.as_u128(), best(pieces)));
     scored.filter(|(_, score)| *score > 0.0).collect()
 }
@@ -288,4 +292,17 @@ fn compacting_changes_no_score() {
     for query in ["tea", "cup river", "lamp cat violin", "v*"] {
         assert_eq!(by_index(&index, query), by_index(&fresh, query), "{query}");
     }
+}
+
+#[test]
+fn the_floor_lets_about_as_many_through_as_are_wanted() {
+    let found: Vec<(u32, f32)> = (0..10_000).map(|n| (n, 1.0 + (n % 500) as f32)).collect();
+    let leg = LexicalLeg { found: vec![found.clone(), found], ..LexicalLeg::nothing(2) };
+    assert_eq!(leg.floor(20_000), 0.0, "all of them");
+    let floor = leg.floor(400);
+    let above = leg.found.iter().flatten().filter(|(_, score)| *score >= floor).count();
+    assert!((400..=480).contains(&above), "{above}");
+    let equal: Vec<(u32, f32)> = (0..10_000).map(|n| (n, 3.0)).collect();
+    let leg = LexicalLeg { found: vec![equal], ..LexicalLeg::nothing(1) };
+    assert!(leg.floor(10) <= 3.0, "equals stay together");
 }

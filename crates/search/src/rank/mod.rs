@@ -2,24 +2,26 @@
 //! else is known (author, directory, recency, importance, pin), and cut to a shortlist. A pure
 //! function of the indexes and the query.
 
+mod best;
 mod boost;
 mod dense;
 mod diversity;
 mod fuse;
+mod gate;
 mod lexical;
-mod required;
 
 pub use lexical::{LexicalLeg, lexical_leg};
 
-use crate::index::{Authors, Sieve, StoreIndex};
+use crate::index::{Authors, StoreIndex};
 use crate::text::TextQuery;
 use crate::text::author::without_names;
 use crate::vector::QueryVector;
 use crate::wanted::{Explanation, Mode, Wanted};
-use dense::dense_leg;
+use best::Best;
+use dense::{Scope, dense_leg};
 use fuse::{Fused, Scored};
+use gate::Gate;
 use loci_model::{MemoryId, Timestamp, VersionId};
-use required::RequiredWords;
 
 /// Documents of the lexical leg that the leg by meaning compares in any case.
 const LEXICAL_COMPARED: usize = 1000;
@@ -64,6 +66,8 @@ pub struct Question<'q> {
     pub is_strict: bool,
     /// The authors it names.
     pub authors: &'q [String],
+    /// How far the models that compared it can be trusted with its language, 0 to 1.
+    pub trust: f32,
     /// The present, for recency.
     pub now: Timestamp,
     /// How many candidates to keep.
@@ -97,29 +101,23 @@ pub fn text_to_embed(authors: &[String], text: &str) -> String {
 
 /// Ranks everything the filter lets through and keeps the best.
 pub fn rank(parts: &[Part<'_>], lexical: &LexicalLeg, question: &Question<'_>) -> Ranking {
-    let wanted = question.wanted;
     let indexes: Vec<&StoreIndex> = parts.iter().map(|(index, _)| *index).collect();
-    let sieve = Sieve::new(&wanted.filter);
-    let required = RequiredWords::new(question);
-    let passes = |part: usize, doc: u32| {
-        let index = indexes[part];
-        (sieve.is_open() || sieve.lets_through(&index.doc(doc).filtered()))
-            && required.are_in(index, doc)
-    };
-    let dense = match wanted.mode {
+    let mut gate = Gate::new(&indexes, question);
+    let dense = match question.wanted.mode {
         Mode::Lexical => None,
         Mode::Hybrid | Mode::Semantic => {
-            Some(dense_leg(parts, |part| best_of(&lexical.found[part], |doc| passes(part, doc))))
+            gate.decide_all();
+            let also = |part: usize| best_by_word(&indexes, part, lexical, &gate);
+            Some(dense_leg(parts, &gate, Scope::new(parts, &gate), also))
         }
     };
-    let mut fused = Fused::new(&indexes, lexical, dense.as_ref(), wanted, passes);
+    let mut fused = Fused::new(&indexes, lexical, dense.as_ref(), question, &gate);
     let mut boosts = boost::Boosts::new(&indexes, question);
     boosts.apply(&indexes, &mut fused.scored);
-    best_first(&indexes, &mut fused.scored, question.depth);
     let explain = |scored: &Scored| {
         let index = indexes[scored.part as usize];
         let doc = index.doc(scored.doc);
-        let mut why = fused.explain(scored);
+        let (mut why, own_share) = fused.explain(index, scored);
         boosts.explain(index, scored, &mut why);
         why.words = lexical.words_in(index, scored.doc);
         Candidate {
@@ -129,35 +127,38 @@ pub fn rank(parts: &[Part<'_>], lexical: &LexicalLeg, question: &Question<'_>) -
             score: scored.score,
             why,
             doc: scored.doc,
-            own_share: fused.own_share(scored),
+            own_share,
         }
     };
-    let candidates = fused.scored.iter().map(explain).collect();
+    let best = best_first(&indexes, &fused.scored, question.depth);
+    let candidates = best.into_iter().map(explain).collect();
     Ranking { candidates, is_convex: fused.is_convex }
 }
 
-/// The best documents of the leg by word.
-fn best_of(found: &[(u32, f32)], passes: impl Fn(u32) -> bool) -> Vec<u32> {
-    let mut found: Vec<(u32, f32)> =
-        found.iter().copied().filter(|(doc, _)| passes(*doc)).collect();
-    if found.len() > LEXICAL_COMPARED {
-        found.select_nth_unstable_by(LEXICAL_COMPARED, |a, b| b.1.total_cmp(&a.1));
-        found.truncate(LEXICAL_COMPARED);
+/// The best documents of the leg by word in one index.
+fn best_by_word(
+    indexes: &[&StoreIndex],
+    part: usize,
+    lexical: &LexicalLeg,
+    gate: &Gate<'_>,
+) -> Vec<u32> {
+    let id = |doc: u32| indexes[part].doc(doc).id;
+    let mut best = Best::new(LEXICAL_COMPARED, |a, b| id(a).cmp(&id(b)));
+    for (doc, score) in &lexical.found[part] {
+        if gate.lets_through(part, *doc) {
+            best.offer(*score, *doc);
+        }
     }
-    found.into_iter().map(|(doc, _)| doc).collect()
+    best.sorted()
 }
 
-/// Sorts the best to the front and drops the rest. Equals go by id, so that an answer never depends
-/// on the order in which an index was filled.
-fn best_first(indexes: &[&StoreIndex], scored: &mut Vec<Scored>, depth: usize) {
+/// The best, best first. Equals go by id, so that an answer never depends on the order in which an
+/// index was filled.
+fn best_first<'s>(indexes: &[&StoreIndex], scored: &'s [Scored], depth: usize) -> Vec<&'s Scored> {
     let id = |scored: &Scored| indexes[scored.part as usize].doc(scored.doc).id;
-    let order =
-        |a: &Scored, b: &Scored| b.score.total_cmp(&a.score).then_with(|| id(a).cmp(&id(b)));
-    if scored.len() > depth {
-        scored.select_nth_unstable_by(depth, order);
-        scored.truncate(depth);
-    }
-    scored.sort_unstable_by(order);
+    let mut best = Best::new(depth, |a, b| id(a).cmp(&id(b)));
+    scored.iter().for_each(|one| best.offer(one.score, one));
+    best.sorted()
 }
 
 impl Ranking {

@@ -25,17 +25,29 @@ fn with_vectors(mut index: StoreIndex, memories: &[Memory], vectors: &[[f32; 2]]
     index
 }
 
+fn question<'q>(wanted: &'q Wanted, query: &'q TextQuery, authors: &'q [String]) -> Question<'q> {
+    let now = Timestamp::from_micros(1_000_000_000);
+    let is_strict = query.is_quoted();
+    Question { wanted, query, is_strict, authors, trust: 1.0, now, depth: 100 }
+}
+
 fn ask(index: &StoreIndex, vector: Option<[f32; 2]>, wanted: &Wanted) -> Ranking {
+    ask_trusting(index, vector, wanted, 1.0)
+}
+
+fn ask_trusting(
+    index: &StoreIndex,
+    vector: Option<[f32; 2]>,
+    wanted: &Wanted,
+    trust: f32,
+) -> Ranking {
     let query = TextQuery::parse(&wanted.text);
     let authors = named_authors(&[index], &wanted.text);
     let lexical = match wanted.mode {
         Mode::Semantic => LexicalLeg::nothing(1),
         Mode::Hybrid | Mode::Lexical => lexical_leg(&[index], &query),
     };
-    let now = Timestamp::from_micros(1_000_000_000);
-    let is_strict = query.is_quoted();
-    let question =
-        Question { wanted, query: &query, is_strict, authors: &authors, now, depth: 100 };
+    let question = Question { trust, ..question(wanted, &query, &authors) };
     let vector = vector.map(|vector| QueryVector::new(&vector));
     rank(&[(index, vector.as_ref())], &lexical, &question)
 }
@@ -121,6 +133,26 @@ fn the_mean_has_the_weight_that_was_asked_for() {
 }
 
 #[test]
+fn a_model_that_does_not_know_the_language_has_less_to_say() {
+    let memories = [memory(1, "/a/x", "tea"), memory(2, "/b/x", "lamp"), memory(3, "/c/x", "cup")];
+    let vectors = [[0.0, 1.0], [1.0, 0.0], [0.6, 0.8]];
+    let index = with_vectors(index(&memories), &memories, &vectors);
+    let weight = |text: &str, trust: f32, mode: Mode| {
+        let ranking = ask_trusting(&index, Some([1.0, 0.0]), &wanted(text, mode), trust);
+        adds_up(&ranking);
+        (ranking.candidates[0].why.lexical_weight, found(&ranking))
+    };
+    let (full, _) = weight("tea", 1.0, Mode::Hybrid);
+    let (half, _) = weight("tea", 0.5, Mode::Hybrid);
+    near(half, 1.0 - (1.0 - full) / 2.0);
+    let (_, order) = weight("tea", 0.05, Mode::Hybrid);
+    assert_eq!(order, [1, 2, 3], "words first, then what meaning says");
+    // Where no word is found, and where only meaning is asked for, it is all there is.
+    near(weight("piano", 0.05, Mode::Hybrid).0, 0.0);
+    near(weight("tea", 0.05, Mode::Semantic).0, 0.0);
+}
+
+#[test]
 fn reciprocal_ranks_by_hand() {
     // By word: 1, 2. By meaning: 3, 2, 1.
     let memories =
@@ -179,16 +211,19 @@ fn without_vectors_words_decide_alone_and_one_without_is_in_the_middle() {
 fn what_has_no_vectors_yet_is_found_by_word_among_many_too() {
     let memories = [memory(1, "/a/x", "tea"), memory(2, "/b/x", "lamp"), memory(3, "/c/x", "cup")];
     let index = with_vectors(index(&memories), &memories[1..2], &[[1.0, 0.0]]);
-    let lexical = lexical_leg(&[&index], &TextQuery::parse("tea"));
+    let (words, asked) = (TextQuery::parse("tea"), wanted("tea", Mode::Hybrid));
+    let lexical = lexical_leg(&[&index], &words);
     let query = QueryVector::new(&[1.0, 0.0]);
-    for is_picked in [false, true] {
-        let dense = dense::compare(&[(&index, Some(&query))], 1, is_picked, |_| vec![0]);
-        let wanted = wanted("tea", Mode::Hybrid);
-        let fused = Fused::new(&[&index], &lexical, Some(&dense), &wanted, |_, _| true);
+    let question = question(&asked, &words, &[]);
+    let (parts, indexes) = ([(&index, Some(&query))], [&index]);
+    let gate = Gate::new(&indexes, &question);
+    for scope in [Scope::Whole, Scope::Picked { among: 1 }] {
+        let dense = dense_leg(&parts, &gate, scope, |_| vec![0]);
+        let fused = Fused::new(&indexes, &lexical, Some(&dense), &question, &gate);
         let mut found: Vec<u32> = fused.scored.iter().map(|one| one.doc).collect();
         found.sort_unstable();
         // The third has neither the word nor a vector: nobody knows anything about it.
-        assert_eq!(found, [0, 1], "{is_picked}");
+        assert_eq!(found, [0, 1], "{scope:?}");
     }
 }
 

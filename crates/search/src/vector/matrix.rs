@@ -5,6 +5,7 @@
 //! candidates, which the caller may score again exactly.
 
 use super::quantize::{scales, sign_bits};
+use std::sync::LazyLock;
 
 /// The largest dimension; within it, sums of products of codes fit 32 bits.
 pub const DIMS_MAX: usize = 8_192;
@@ -14,6 +15,10 @@ const QUERY_CODE_MAX: i16 = 2_047;
 /// Rows are padded to a multiple of this, so that the inner loop has no rest.
 const STRIDE_UNIT: usize = 32;
 const ROWS_ADDED_MIN: usize = 16;
+/// How much a scan reads before it is worth another thread, and how many threads are enough to take
+/// all that memory gives.
+const BYTES_PER_THREAD: usize = 8 << 20;
+const THREADS_MAX: usize = 4;
 
 /// Vectors of one dimension, ready to be compared with a query.
 #[derive(Debug, Clone)]
@@ -124,17 +129,11 @@ impl VectorMatrix {
         assert_eq!(query.dims, self.dims, "vectors of different models never meet");
         out.clear();
         out.resize(self.len(), 0.0);
-        // Plain loops all through: an adapter that the compiler leaves as a function of its own
-        // would be built without the wide instructions.
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                let rows = self.codes.chunks_exact(self.stride).zip(&self.scales);
-                for (score, (codes, scale)) in out.iter_mut().zip(rows) {
-                    *score = dot(codes, &query.codes) as f32 * scale * query.scale;
-                }
-            },
-        );
+        side_by_side(out, threads_for(self.codes.len()), |first, out| {
+            let codes = &self.codes[first * self.stride..];
+            let (stride, scales) = (self.stride, &self.scales[first..]);
+            pulp::Arch::new().dispatch(Cosines { codes, stride, scales, query, out });
+        });
     }
 
     /// The approximate cosine of some rows, in the order given; `out` is cleared first.
@@ -177,8 +176,8 @@ impl VectorMatrix {
         sum as f32 * self.scales[row as usize] * other.scales[other_row as usize]
     }
 
-    /// The `count` rows whose signs agree most with the query's, nearest first, but for those to be
-    /// skipped; rows at the same distance come in order.
+    /// The `count` rows whose signs agree most with the query's, nearest first, of those that
+    /// count; rows at the same distance come in order.
     ///
     /// Reads 1 bit per number instead of 8. The caller takes several times as many as it wants and
     /// scores those.
@@ -186,50 +185,42 @@ impl VectorMatrix {
         &self,
         query: &QueryVector,
         count: usize,
-        skip: impl Fn(u32) -> bool,
+        counts: impl Fn(u32) -> bool,
     ) -> Vec<u32> {
         assert_eq!(query.dims, self.dims, "vectors of different models never meet");
         let distances = self.distances(query);
-        let wanted = || (0..).zip(&distances).filter(|&(row, _)| !skip(row));
 
-        // Distances are few and small: count each, and the place of every row follows.
+        // Distances are few and small: count each, and how far one must look follows.
         let mut rows_at = vec![0usize; self.dims + 1];
-        for (_, &distance) in wanted() {
-            rows_at[usize::from(distance)] += 1;
+        for (row, &distance) in (0..).zip(&distances) {
+            rows_at[usize::from(distance)] += usize::from(counts(row));
         }
-        let mut place_of = Vec::with_capacity(rows_at.len());
         let mut nearer = 0;
-        for rows in rows_at {
-            place_of.push(nearer);
+        let enough = rows_at.iter().position(|rows| {
             nearer += rows;
-        }
-        let mut nearest = vec![0; nearer.min(count)];
-        for (row, &distance) in wanted() {
-            let place = &mut place_of[usize::from(distance)];
-            if let Some(slot) = nearest.get_mut(*place) {
-                *slot = row;
+            nearer >= count
+        });
+        let far = enough.unwrap_or(self.dims) as u16;
+        let mut nearest: Vec<(u16, u32)> = Vec::with_capacity(nearer);
+        for (row, &distance) in (0..).zip(&distances) {
+            if distance <= far && counts(row) {
+                nearest.push((distance, row));
             }
-            *place += 1;
         }
-        nearest
+        nearest.sort_unstable();
+        nearest.truncate(count);
+        nearest.into_iter().map(|(_, row)| row).collect()
     }
 
     /// In how many signs every row differs from the query.
     fn distances(&self, query: &QueryVector) -> Vec<u16> {
         let mut distances = vec![0; self.len()];
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                let rows = self.bits.chunks_exact(self.words());
-                for (distance, row) in distances.iter_mut().zip(rows) {
-                    let mut differing = 0;
-                    for (x, y) in row.iter().zip(&query.bits) {
-                        differing += (x ^ y).count_ones();
-                    }
-                    *distance = differing as u16;
-                }
-            },
-        );
+        let words = self.words();
+        let threads = threads_for(size_of_val(self.bits.as_slice()));
+        side_by_side(&mut distances, threads, |first, distances| {
+            let bits = &self.bits[first * words..];
+            pulp::Arch::new().dispatch(Distances { bits, words, query, distances });
+        });
         distances
     }
 
@@ -250,6 +241,78 @@ impl VectorMatrix {
     /// Words of sign bits per row.
     fn words(&self) -> usize {
         self.dims.div_ceil(u64::BITS as usize)
+    }
+}
+
+/// How many threads are worth it to read so many bytes.
+fn threads_for(bytes: usize) -> usize {
+    static PROCESSORS: LazyLock<usize> =
+        LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
+    (bytes / BYTES_PER_THREAD).min(*PROCESSORS).min(THREADS_MAX)
+}
+
+/// Fills `out`, one place per row, by threads that each take the rows from a first one on.
+fn side_by_side<T: Send>(out: &mut [T], threads: usize, fill: impl Fn(usize, &mut [T]) + Sync) {
+    if threads < 2 || out.is_empty() {
+        return fill(0, out);
+    }
+    let rows = out.len().div_ceil(threads);
+    std::thread::scope(|scope| {
+        let mut parts = (0..).step_by(rows).zip(out.chunks_mut(rows));
+        let own = parts.next();
+        let fill = &fill;
+        for (first, part) in parts {
+            scope.spawn(move || fill(first, part));
+        }
+        if let Some((first, part)) = own {
+            fill(first, part);
+        }
+    });
+}
+
+/// The scan over whole rows. Scans are types with a plain loop and not closures: whatever the
+/// compiler leaves as a function of its own would be built without the wide instructions.
+struct Cosines<'a> {
+    codes: &'a [i8],
+    stride: usize,
+    scales: &'a [f32],
+    query: &'a QueryVector,
+    out: &'a mut [f32],
+}
+
+impl pulp::NullaryFnOnce for Cosines<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let rows = self.codes.chunks_exact(self.stride).zip(self.scales);
+        for (score, (codes, scale)) in self.out.iter_mut().zip(rows) {
+            *score = dot(codes, &self.query.codes) as f32 * scale * self.query.scale;
+        }
+    }
+}
+
+/// The scan over signs.
+struct Distances<'a> {
+    bits: &'a [u64],
+    words: usize,
+    query: &'a QueryVector,
+    distances: &'a mut [u16],
+}
+
+impl pulp::NullaryFnOnce for Distances<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let rows = self.bits.chunks_exact(self.words);
+        for (distance, row) in self.distances.iter_mut().zip(rows) {
+            let mut differing = 0;
+            for (x, y) in row.iter().zip(&self.query.bits) {
+                differing += (x ^ y).count_ones();
+            }
+            *distance = differing as u16;
+        }
     }
 }
 

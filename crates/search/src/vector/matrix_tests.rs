@@ -1,6 +1,6 @@
 //! The scans against the plainest code that does the same.
 
-use super::{QueryVector, VectorMatrix};
+use super::{QueryVector, VectorMatrix, side_by_side};
 use proptest::prelude::*;
 
 fn unit(vector: &[f32]) -> Vec<f32> {
@@ -64,7 +64,7 @@ proptest! {
         skipped in prop::collection::hash_set(0u32..40, 0..20),
     ) {
         let found = matrix_of(&rows, dims)
-            .nearest_by_bits(&QueryVector::new(&query), count, |row| skipped.contains(&row));
+            .nearest_by_bits(&QueryVector::new(&query), count, |row| !skipped.contains(&row));
         let mut expected: Vec<u32> =
             (0..rows.len() as u32).filter(|row| !skipped.contains(row)).collect();
         expected.sort_by_key(|&row| differing_signs(&query, &rows[row as usize]));
@@ -119,4 +119,17 @@ fn a_zero_vector_is_near_nothing() {
 #[should_panic(expected = "never meet")]
 fn vectors_of_another_dimension_are_refused() {
     VectorMatrix::new(3).push(&[1.0, 0.0]);
+}
+
+#[test]
+fn threads_fill_every_place_once() {
+    for threads in 1..6 {
+        for rows in [0usize, 1, 4, 5, 7, 100] {
+            let mut out = vec![0; rows];
+            side_by_side(&mut out, threads, |first, part| {
+                part.iter_mut().zip(first + 1..).for_each(|(place, row)| *place += row);
+            });
+            assert_eq!(out, (1..=rows).collect::<Vec<_>>(), "{threads} threads");
+        }
+    }
 }
