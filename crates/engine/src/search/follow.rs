@@ -5,7 +5,7 @@
 use crate::{Context, Engine, Error, Result};
 use loci_model::policy::System;
 use loci_model::{StoreId, VersionId};
-use loci_search::embed::{Embedder, Purpose, passages};
+use loci_search::embed::{EmbedError, Embedder, Purpose, passages};
 use loci_search::text::author::header;
 use loci_search::vector;
 use loci_storage::{
@@ -23,6 +23,8 @@ const STORES_A_ROUND: usize = 64;
 const CHANGES_A_ROUND: usize = 64;
 /// Passages embedded together.
 const PASSAGES_AT_ONCE: usize = 32;
+/// A text that every embedder takes.
+const HARMLESS: &str = "hello";
 /// A first line of at most this many characters is a title.
 const TITLE_CHARS_MAX: usize = 120;
 /// Rows of an old generation deleted in one go.
@@ -237,13 +239,13 @@ async fn embed(
         let flat: Vec<&str> = cut.iter().flatten().map(AsRef::as_ref).collect();
         let mut made = Vec::with_capacity(flat.len());
         for some in flat.chunks(PASSAGES_AT_ONCE) {
-            made.extend(embedder.embed(some, Purpose::Passage)?);
+            made.extend(embed_some(embedder.as_ref(), some)?);
         }
         let mut made = made.into_iter();
         let mut vectors = Vec::with_capacity(texts.len());
         for (text, passages) in texts.iter().zip(&cut) {
-            let own: Vec<Vec<f32>> = made.by_ref().take(passages.len()).collect();
-            // A blank text has no meaning to be found by.
+            let own: Vec<Vec<f32>> = made.by_ref().take(passages.len()).flatten().collect();
+            // A blank text has no meaning to be found by, nor has one that nobody embeds.
             if !own.is_empty() {
                 vectors.push((text.version, VectorSource::Made(vector::encode(&own))));
             }
@@ -251,10 +253,36 @@ async fn embed(
         Ok(vectors)
     });
     let made = embedding.await.map_err(|error| Error::Internal(error.to_string()))?;
-    made.map_err(|error: loci_search::embed::EmbedError| {
+    made.map_err(|error: EmbedError| {
         tracing::warn!(%error, "embedding failed");
         Error::Unavailable("the embedder does not answer")
     })
+}
+
+/// Embeds passages. One that the embedder will never take is left out, so that it does not keep
+/// all that come after it waiting; but only if the embedder takes something at all, or a wrong key
+/// would cost every memory its vectors.
+fn embed_some(
+    embedder: &dyn Embedder,
+    passages: &[&str],
+) -> std::result::Result<Vec<Option<Vec<f32>>>, EmbedError> {
+    let is_final = |error: &EmbedError| !matches!(error, EmbedError::Unavailable(_));
+    match embedder.embed(passages, Purpose::Passage) {
+        Ok(made) => return Ok(made.into_iter().map(Some).collect()),
+        Err(error) if is_final(&error) => {
+            embedder.embed(&[HARMLESS], Purpose::Passage).map_err(|_| error)?;
+        }
+        Err(error) => return Err(error),
+    }
+    let one = |passage: &&str| match embedder.embed(&[passage], Purpose::Passage) {
+        Ok(made) => Ok(made.into_iter().next()),
+        Err(error) if is_final(&error) => {
+            tracing::warn!(%error, "a passage is left without a vector");
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    };
+    passages.iter().map(one).collect()
 }
 
 /// The passages of a text, without the label that names its author: the label is in the words

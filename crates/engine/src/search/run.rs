@@ -6,9 +6,9 @@ use super::stage::{Place, Stage};
 use super::{Hit, Reach, SearchAnswer, SearchRequest};
 use crate::{Context, Engine, Error, Result};
 use loci_model::policy::SearchPass;
-use loci_model::{Invalid, Memory, MemoryId, StoreId, View, limit};
+use loci_model::{Invalid, Memory, MemoryId, StoreId, Timestamp, View, limit};
 use loci_search::Mode;
-use loci_search::embed::{EmbedError, Purpose};
+use loci_search::embed::Purpose;
 use loci_search::rank::{
     Candidate, LexicalLeg, Part, Question, Ranking, lexical_leg, named_authors, rank, text_to_embed,
 };
@@ -125,7 +125,7 @@ impl Engine {
                 Mode::Hybrid | Mode::Lexical => lexical_leg(&stage.indexes(), &prepared.query),
             })
         };
-        let vectors = Arc::new(self.embed_query(stage, &prepared).await?);
+        let vectors = Arc::new(self.embed_query(stage, &prepared, pass.now()).await?);
         let lexical = lexical.await.map_err(lost)?;
         let mut ranking = {
             let (stage, prepared) = (Arc::clone(stage), Arc::clone(&prepared));
@@ -153,7 +153,12 @@ impl Engine {
 
     /// Embeds the query by each model that something is to be compared by. In a hybrid search a
     /// model that cannot answer is left out, and words alone decide.
-    async fn embed_query(&self, stage: &Stage, prepared: &Prepared) -> Result<Vectors> {
+    async fn embed_query(
+        &self,
+        stage: &Stage,
+        prepared: &Prepared,
+        now: Timestamp,
+    ) -> Result<Vectors> {
         let mut vectors = Vectors { by_model: HashMap::new(), trust: 1.0 };
         if prepared.request.wanted.mode == Mode::Lexical {
             return Ok(vectors);
@@ -165,6 +170,10 @@ impl Engine {
         // Each once, however many stores it has: one that fails would fail for all of them.
         for model in models {
             let Some(embedder) = self.search.embedder_of(model) else { continue };
+            if self.search.is_resting(model, now) {
+                left_out(prepared.request.wanted.mode)?;
+                continue;
+            }
             let trust = embedder.trust(&text);
             let (embedder, text) = (Arc::clone(embedder), Arc::clone(&text));
             let embedding =
@@ -176,7 +185,11 @@ impl Engine {
                     vectors.by_model.insert(model.to_owned(), Embedded { exact, quantised });
                     vectors.trust = vectors.trust.min(trust);
                 }
-                Err(error) => unembedded(&error, prepared.request.wanted.mode)?,
+                Err(error) => {
+                    tracing::warn!(%error, "a query could not be embedded");
+                    self.search.rest(model, now);
+                    left_out(prepared.request.wanted.mode)?;
+                }
             }
         }
         Ok(vectors)
@@ -284,8 +297,8 @@ fn parts<'a>(stage: &'a Stage, vectors: &'a Vectors) -> Vec<Part<'a>> {
     stage.places.iter().map(part).collect()
 }
 
-fn unembedded(error: &EmbedError, mode: Mode) -> Result<()> {
-    tracing::warn!(%error, "a query could not be embedded");
+/// A model cannot answer: words alone decide, unless only meaning was asked for.
+fn left_out(mode: Mode) -> Result<()> {
     match mode {
         Mode::Semantic => {
             Err(Error::Unavailable("the embedder does not answer; try again, or search by word"))

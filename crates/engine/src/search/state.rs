@@ -3,10 +3,15 @@
 
 use super::cache::Indexes;
 use crate::Result;
+use loci_model::Timestamp;
 use loci_search::embed::Embedder;
 use loci_storage::{Generation, Storage};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tokio::sync::{Notify, Semaphore, watch};
+
+/// How long a model that failed is not asked again.
+const REST_MICROS: i64 = 2_000_000;
 
 /// How search is set up.
 #[derive(Clone)]
@@ -36,6 +41,8 @@ pub(crate) struct SearchState {
     /// Vectors were written; counts how often.
     pub(crate) embedded: watch::Sender<u64>,
     generations: RwLock<Arc<Vec<Generation>>>,
+    /// Until when models that failed a query are left alone.
+    resting: Mutex<HashMap<String, Timestamp>>,
 }
 
 impl SearchState {
@@ -47,7 +54,21 @@ impl SearchState {
             written: Notify::new(),
             embedded: watch::Sender::new(0),
             generations: RwLock::default(),
+            resting: Mutex::default(),
         }
+    }
+
+    /// Whether a model failed a moment ago. Each query would wait for it in vain otherwise.
+    pub(crate) fn is_resting(&self, model: &str, now: Timestamp) -> bool {
+        let resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
+        resting.get(model).is_some_and(|until| now < *until)
+    }
+
+    /// A model failed a query.
+    pub(crate) fn rest(&self, model: &str, now: Timestamp) {
+        let until = Timestamp::from_micros(now.as_micros() + REST_MICROS);
+        let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
+        resting.insert(model.to_owned(), until);
     }
 
     /// The embedder that makes vectors.

@@ -5,6 +5,9 @@
 use loci_engine::search::embed::{EmbedError, Embedder, Purpose};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+/// A word it refuses for good.
+pub(crate) const UNEMBEDDABLE: &str = "unembeddable";
+
 /// Adds up words.
 pub(crate) struct WordSum {
     model: String,
@@ -67,6 +70,9 @@ impl Embedder for WordSum {
         self.asked.fetch_add(texts.len() as u64, Ordering::SeqCst);
         if self.is_broken.load(Ordering::SeqCst) {
             return Err(EmbedError::Unavailable("told to fail".into()));
+        }
+        if texts.iter().any(|text| text.contains(UNEMBEDDABLE)) {
+            return Err(EmbedError::Refused("a text it never takes".into()));
         }
         Ok(texts.iter().map(|text| self.vector(text)).collect())
     }

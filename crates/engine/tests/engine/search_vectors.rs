@@ -1,7 +1,7 @@
 //! Vectors follow the feed: made in the background, waited for, made anew by another model, missing
 //! when the embedder fails, and the same in an index that was dropped, changed or compacted.
 
-use crate::embedder::WordSum;
+use crate::embedder::{UNEMBEDDABLE, WordSum};
 use crate::stage::{Stage, asking, paths};
 use loci_engine::Error;
 use loci_engine::search::embed::Embedder;
@@ -164,14 +164,34 @@ async fn a_failing_embedder_leaves_words() {
     assert!(answer.hits.iter().all(|hit| hit.explanation.as_ref().unwrap().semantic.is_none()));
     let refused = stage.engine.search(&stage.admin, &semantic(store, "tea")).await;
     assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+    let asked = embedder.asked();
+    stage.search(&asking(store, Wanted::new("tea", 10))).await;
+    assert_eq!(embedder.asked(), asked, "who failed a moment ago is not waited for again");
     stage.put(store, "/c", "black tea").await;
     assert!(stage.engine.follow_once().await.is_err(), "whoever follows tries again later");
     assert_eq!(stage.paths(store, "black").await, ["/c"]);
     embedder.set_broken(false);
     stage.follow().await;
+    stage.pass_secs(3);
     let answer = stage.search(&semantic(store, "black tea")).await;
     assert_eq!(paths(&answer)[0], "/c");
     assert!(answer.is_complete);
+}
+
+#[tokio::test]
+async fn a_text_that_is_never_embedded_keeps_nobody_waiting() {
+    let (stage, _) = Stage::with_vectors().await;
+    let store = stage.store("s").await.id;
+    stage.put(store, "/a", "green tea").await;
+    stage.put(store, "/b", UNEMBEDDABLE).await;
+    stage.put(store, "/c", "a violin").await;
+    stage.follow().await;
+    let answer = stage.search(&semantic(store, "violin tea")).await;
+    let mut found = paths(&answer);
+    found.sort_unstable();
+    assert_eq!(found, ["/a", "/c"]);
+    assert!(!answer.is_complete, "one has no vectors, and that is told");
+    assert_eq!(stage.paths(store, UNEMBEDDABLE).await, ["/b"], "it is found by word");
 }
 
 #[tokio::test]
