@@ -20,8 +20,8 @@ use loci_storage::StorageError;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Candidates that are compared exactly.
-const EXACT: usize = 64;
+/// Candidates that are compared exactly, beyond the results wanted.
+const EXACT: usize = 22;
 /// Candidates kept beyond the results wanted, in case some are gone when they are read.
 const SPARE: usize = 50;
 /// Candidates looked through for a phrase.
@@ -145,7 +145,8 @@ impl Engine {
             });
             ranking.await.map_err(lost)?
         };
-        self.compare_exactly(pass, stage, &vectors, &mut ranking).await?;
+        let exact = request.wanted.limit + EXACT;
+        self.compare_exactly(pass, stage, &vectors, &mut ranking, exact).await?;
         let wanted = &prepared.request.wanted;
         ranking.spread(&parts(stage, &vectors), wanted.diversity, wanted.limit);
         Ok((ranking, prepared))
@@ -202,9 +203,10 @@ impl Engine {
         stage: &Stage,
         vectors: &Vectors,
         ranking: &mut Ranking,
+        count: usize,
     ) -> Result<()> {
         let mut by_place: HashMap<usize, Vec<&Candidate>> = HashMap::new();
-        for candidate in ranking.candidates.iter().take(EXACT) {
+        for candidate in ranking.candidates.iter().take(count) {
             if candidate.why.semantic.is_some() {
                 by_place.entry(candidate.part).or_default().push(candidate);
             }
@@ -233,7 +235,7 @@ impl Engine {
                 }
             }
         }
-        ranking.rescore(EXACT, |candidate| exact.get(&(candidate.part, candidate.memory)).copied());
+        ranking.rescore(count, |candidate| exact.get(&(candidate.part, candidate.memory)).copied());
         Ok(())
     }
 
@@ -270,7 +272,7 @@ impl Prepared {
     fn depth(&self) -> usize {
         let limit = self.request.wanted.limit;
         let spare = if self.is_strict { PHRASE_CANDIDATES } else { SPARE };
-        (limit + spare).max(EXACT)
+        limit + spare
     }
 
     /// A result, unless its text lacks a phrase.

@@ -60,7 +60,7 @@ fn ask(
     let indexes = [index];
     let mut gate = Gate::new(&indexes, &question);
     gate.decide_all();
-    dense_leg(&[(index, query)], &gate, scope, |_| also.to_vec())
+    dense_leg(&[(index, query)], &gate, scope, vec![also.to_vec()])
 }
 
 fn best(similar: &Similar, index: &StoreIndex, count: usize) -> Vec<(u128, u32)> {

@@ -58,7 +58,7 @@ impl<'d> Fused<'d> {
     ) -> Self {
         let wanted = question.wanted;
         // Beyond the best by word nothing else lifts a document to the top, unless it is asked to.
-        let is_plain = gate.is_open() && wanted.signals == Signals::default();
+        let is_plain = dense.is_none() && gate.is_open() && wanted.signals == Signals::default();
         let floor = if is_plain { lexical.floor(RANKED_BY_WORD) } else { 0.0 };
         let mut scored = Vec::new();
         for (part, index) in indexes.iter().enumerate() {
@@ -194,34 +194,35 @@ fn gather(
 ) {
     let part = u32::try_from(part).expect("fewer parts than stores");
     let mut lexical = found.iter().copied().peekable();
-    let mut take = |doc: u32, lexical: f32| {
+    let mut take = |doc: u32, lexical: f32, own: Option<f32>| {
         if !passes(doc) {
             return;
         }
-        let smoothed = similar.of(index, doc).map_or(f32::NAN, |likeness| likeness.smoothed);
+        let smoothed = own.map_or(f32::NAN, |own| similar.around(index, doc, own).smoothed);
         if lexical > 0.0 || !smoothed.is_nan() {
             scored.push(Scored { part, doc, lexical, smoothed, fused: 0.0, score: 0.0 });
         }
     };
     match similar {
         Similar::Nothing => {
-            lexical.filter(|(_, score)| *score >= floor).for_each(|(doc, score)| take(doc, score));
+            let worthy = lexical.filter(|(_, score)| *score >= floor);
+            worthy.for_each(|(doc, score)| take(doc, score, None));
         }
         Similar::Whole(_) => {
             for doc in index.live() {
                 let score = lexical.next_if(|(found, _)| *found == doc).map_or(0.0, |(_, s)| s);
-                take(doc, score);
+                take(doc, score, similar.own(doc));
             }
         }
-        Similar::Some(docs, _) => {
-            for doc in docs {
+        Similar::Some(docs, similarities) => {
+            for (doc, own) in docs.iter().zip(similarities) {
                 let at = found.binary_search_by_key(doc, |(found, _)| *found);
-                take(*doc, at.map_or(0.0, |at| found[at].1));
+                take(*doc, at.map_or(0.0, |at| found[at].1), Some(*own));
             }
             // What has no vectors yet cannot be picked, and is found by word meanwhile.
             if !index.has_all_vectors() {
                 let is_pending = |(doc, _): &(u32, f32)| index.vectors().rows(*doc).is_empty();
-                lexical.filter(is_pending).for_each(|(doc, score)| take(doc, score));
+                lexical.filter(is_pending).for_each(|(doc, score)| take(doc, score, None));
             }
         }
     }

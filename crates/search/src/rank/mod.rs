@@ -24,7 +24,7 @@ use gate::Gate;
 use loci_model::{MemoryId, Timestamp, VersionId};
 
 /// Documents of the lexical leg that the leg by meaning compares in any case.
-const LEXICAL_COMPARED: usize = 1000;
+const LEXICAL_COMPARED: usize = 500;
 
 /// One index of a search, with the query as its model embeds it.
 pub type Part<'a> = (&'a StoreIndex, Option<&'a QueryVector>);
@@ -107,7 +107,7 @@ pub fn rank(parts: &[Part<'_>], lexical: &LexicalLeg, question: &Question<'_>) -
         Mode::Lexical => None,
         Mode::Hybrid | Mode::Semantic => {
             gate.decide_all();
-            let also = |part: usize| best_by_word(&indexes, part, lexical, &gate);
+            let also = best_by_word(&indexes, lexical, &gate);
             Some(dense_leg(parts, &gate, Scope::new(parts, &gate), also))
         }
     };
@@ -135,28 +135,27 @@ pub fn rank(parts: &[Part<'_>], lexical: &LexicalLeg, question: &Question<'_>) -
     Ranking { candidates, is_convex: fused.is_convex }
 }
 
-/// The best documents of the leg by word in one index.
-fn best_by_word(
-    indexes: &[&StoreIndex],
-    part: usize,
-    lexical: &LexicalLeg,
-    gate: &Gate<'_>,
-) -> Vec<u32> {
-    let id = |doc: u32| indexes[part].doc(doc).id;
-    let mut best = Best::new(LEXICAL_COMPARED, |a, b| id(a).cmp(&id(b)));
-    for (doc, score) in &lexical.found[part] {
-        if gate.lets_through(part, *doc) {
-            best.offer(*score, *doc);
+/// The best documents of the leg by word, by part.
+fn best_by_word(indexes: &[&StoreIndex], lexical: &LexicalLeg, gate: &Gate<'_>) -> Vec<Vec<u32>> {
+    let id = |(part, doc): (usize, u32)| indexes[part].doc(doc).id;
+    let mut best = Best::new(LEXICAL_COMPARED, |a, b| (id(a), a).cmp(&(id(b), b)));
+    for (part, found) in lexical.found.iter().enumerate() {
+        for (doc, score) in found {
+            if gate.lets_through(part, *doc) {
+                best.offer(*score, (part, *doc));
+            }
         }
     }
-    best.sorted()
+    let mut by_part = vec![Vec::new(); indexes.len()];
+    best.sorted().into_iter().for_each(|(part, doc)| by_part[part].push(doc));
+    by_part
 }
 
 /// The best, best first. Equals go by id, so that an answer never depends on the order in which an
 /// index was filled.
 fn best_first<'s>(indexes: &[&StoreIndex], scored: &'s [Scored], depth: usize) -> Vec<&'s Scored> {
     let id = |scored: &Scored| indexes[scored.part as usize].doc(scored.doc).id;
-    let mut best = Best::new(depth, |a, b| id(a).cmp(&id(b)));
+    let mut best = Best::new(depth, |a, b| (id(a), a.part).cmp(&(id(b), b.part)));
     scored.iter().for_each(|one| best.offer(one.score, one));
     best.sorted()
 }

@@ -218,7 +218,7 @@ fn what_has_no_vectors_yet_is_found_by_word_among_many_too() {
     let (parts, indexes) = ([(&index, Some(&query))], [&index]);
     let gate = Gate::new(&indexes, &question);
     for scope in [Scope::Whole, Scope::Picked { among: 1 }] {
-        let dense = dense_leg(&parts, &gate, scope, |_| vec![0]);
+        let dense = dense_leg(&parts, &gate, scope, vec![vec![0]]);
         let fused = Fused::new(&indexes, &lexical, Some(&dense), &question, &gate);
         let mut found: Vec<u32> = fused.scored.iter().map(|one| one.doc).collect();
         found.sort_unstable();

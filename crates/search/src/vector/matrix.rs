@@ -14,6 +14,10 @@ pub const DIMS_MAX: usize = 8_192;
 const QUERY_CODE_MAX: i16 = 2_047;
 /// Rows are padded to a multiple of this, so that the inner loop has no rest.
 const STRIDE_UNIT: usize = 32;
+/// Words of sign bits of vectors of 384 numbers, as the built-in model makes them.
+const USUAL_WORDS: usize = 6;
+/// How many times as many are looked at when too few of them count.
+const FURTHER: usize = 8;
 const ROWS_ADDED_MIN: usize = 16;
 /// How much a scan reads before it is worth another thread, and how many threads are enough to take
 /// all that memory gives.
@@ -176,44 +180,9 @@ impl VectorMatrix {
         sum as f32 * self.scales[row as usize] * other.scales[other_row as usize]
     }
 
-    /// The `count` rows whose signs agree most with the query's, nearest first, of those that
-    /// count; rows at the same distance come in order.
-    ///
-    /// Reads 1 bit per number instead of 8. The caller takes several times as many as it wants and
-    /// scores those.
-    pub fn nearest_by_bits(
-        &self,
-        query: &QueryVector,
-        count: usize,
-        counts: impl Fn(u32) -> bool,
-    ) -> Vec<u32> {
-        assert_eq!(query.dims, self.dims, "vectors of different models never meet");
-        let distances = self.distances(query);
-
-        // Distances are few and small: count each, and how far one must look follows.
-        let mut rows_at = vec![0usize; self.dims + 1];
-        for (row, &distance) in (0..).zip(&distances) {
-            rows_at[usize::from(distance)] += usize::from(counts(row));
-        }
-        let mut nearer = 0;
-        let enough = rows_at.iter().position(|rows| {
-            nearer += rows;
-            nearer >= count
-        });
-        let far = enough.unwrap_or(self.dims) as u16;
-        let mut nearest: Vec<(u16, u32)> = Vec::with_capacity(nearer);
-        for (row, &distance) in (0..).zip(&distances) {
-            if distance <= far && counts(row) {
-                nearest.push((distance, row));
-            }
-        }
-        nearest.sort_unstable();
-        nearest.truncate(count);
-        nearest.into_iter().map(|(_, row)| row).collect()
-    }
-
     /// In how many signs every row differs from the query.
     fn distances(&self, query: &QueryVector) -> Vec<u16> {
+        assert_eq!(query.dims, self.dims, "vectors of different models never meet");
         let mut distances = vec![0; self.len()];
         let words = self.words();
         let threads = threads_for(size_of_val(self.bits.as_slice()));
@@ -242,6 +211,55 @@ impl VectorMatrix {
     fn words(&self) -> usize {
         self.dims.div_ceil(u64::BITS as usize)
     }
+}
+
+/// The `count` rows of all matrices whose signs agree most with the query's, nearest first, of those
+/// that count; rows at the same distance come in order. Each is named by its matrix and its number.
+///
+/// Reads 1 bit per number instead of 8. The caller takes several times as many as it wants and scores
+/// those.
+///
+/// # Panics
+/// If one of the matrices has another dimension than the query.
+pub fn nearest_by_bits(
+    matrices: &[&VectorMatrix],
+    query: &QueryVector,
+    count: usize,
+    counts: impl Fn(usize, u32) -> bool,
+) -> Vec<(usize, u32)> {
+    let distances: Vec<Vec<u16>> = matrices.iter().map(|matrix| matrix.distances(query)).collect();
+
+    // Distances are few and small: count each, and how far one must look follows.
+    let mut rows_at = vec![0usize; query.dims + 1];
+    for &distance in distances.iter().flatten() {
+        rows_at[usize::from(distance)] += 1;
+    }
+    let mut nearest: Vec<(u16, usize, u32)> = Vec::new();
+    let mut sought = count;
+    while count > 0 {
+        let mut nearer = 0;
+        let enough = rows_at.iter().position(|rows| {
+            nearer += rows;
+            nearer >= sought
+        });
+        let far = enough.unwrap_or(query.dims) as u16;
+        nearest.clear();
+        for (matrix, distances) in distances.iter().enumerate() {
+            for (row, &distance) in (0..).zip(distances) {
+                if distance <= far && counts(matrix, row) {
+                    nearest.push((distance, matrix, row));
+                }
+            }
+        }
+        if nearest.len() >= count || enough.is_none() {
+            break;
+        }
+        // Too many of the near ones do not count.
+        sought = sought.saturating_mul(FURTHER);
+    }
+    nearest.sort_unstable();
+    nearest.truncate(count);
+    nearest.into_iter().map(|(_, matrix, row)| (matrix, row)).collect()
 }
 
 /// How many threads are worth it to read so many bytes.
@@ -305,6 +323,20 @@ impl pulp::NullaryFnOnce for Distances<'_> {
 
     #[inline(always)]
     fn call(self) {
+        // A few words a row: known in advance how many, the loop over them goes away.
+        if let (USUAL_WORDS, Ok(query)) =
+            (self.words, <&[u64; USUAL_WORDS]>::try_from(&*self.query.bits))
+        {
+            let (rows, _) = self.bits.as_chunks::<USUAL_WORDS>();
+            for (distance, row) in self.distances.iter_mut().zip(rows) {
+                let mut differing = 0;
+                for word in 0..USUAL_WORDS {
+                    differing += (row[word] ^ query[word]).count_ones();
+                }
+                *distance = differing as u16;
+            }
+            return;
+        }
         let rows = self.bits.chunks_exact(self.words);
         for (distance, row) in self.distances.iter_mut().zip(rows) {
             let mut differing = 0;

@@ -1,6 +1,6 @@
 //! The scans against the plainest code that does the same.
 
-use super::{QueryVector, VectorMatrix, side_by_side};
+use super::{QueryVector, VectorMatrix, nearest_by_bits, side_by_side};
 use proptest::prelude::*;
 
 fn unit(vector: &[f32]) -> Vec<f32> {
@@ -63,13 +63,20 @@ proptest! {
         count in 0usize..50,
         skipped in prop::collection::hash_set(0u32..40, 0..20),
     ) {
-        let found = matrix_of(&rows, dims)
-            .nearest_by_bits(&QueryVector::new(&query), count, |row| !skipped.contains(&row));
-        let mut expected: Vec<u32> =
-            (0..rows.len() as u32).filter(|row| !skipped.contains(row)).collect();
-        expected.sort_by_key(|&row| differing_signs(&query, &rows[row as usize]));
-        expected.truncate(count);
-        prop_assert_eq!(found, expected);
+        // The same rows in one matrix and cut in two.
+        let cut = rows.len() / 3;
+        let parts = [matrix_of(&rows, dims), matrix_of(&rows[..cut], dims), matrix_of(&rows[cut..], dims)];
+        for (matrices, first) in [(vec![&parts[0]], [0, 0]), (vec![&parts[1], &parts[2]], [0, cut])] {
+            let number = |(matrix, row): (usize, u32)| first[matrix] as u32 + row;
+            let counts = |matrix, row| !skipped.contains(&number((matrix, row)));
+            let found = nearest_by_bits(&matrices, &QueryVector::new(&query), count, counts);
+            let found: Vec<u32> = found.into_iter().map(number).collect();
+            let mut expected: Vec<u32> =
+                (0..rows.len() as u32).filter(|row| !skipped.contains(row)).collect();
+            expected.sort_by_key(|&row| differing_signs(&query, &rows[row as usize]));
+            expected.truncate(count);
+            prop_assert_eq!(found, expected);
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod matrix;
 mod quantize;
 
 pub use half::{decode, encode};
-pub use matrix::{DIMS_MAX, QueryVector, VectorMatrix};
+pub use matrix::{DIMS_MAX, QueryVector, VectorMatrix, nearest_by_bits};
 
 /// Dot product of two vectors of the same dimension: the exact cosine of unit vectors.
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
