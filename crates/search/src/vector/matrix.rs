@@ -236,7 +236,7 @@ pub fn nearest_by_bits(
     }
     let mut nearest: Vec<(u16, usize, u32)> = Vec::new();
     let mut sought = count;
-    while count > 0 {
+    loop {
         let mut nearer = 0;
         let enough = rows_at.iter().position(|rows| {
             nearer += rows;
