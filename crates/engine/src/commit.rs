@@ -30,7 +30,7 @@ impl Engine {
             let mutation = Mutation::Commit(pass.clone(), batch.clone());
             match self.storage.write(mutation, idempotency.clone()).await {
                 Ok(applied) => {
-                    self.search.written.notify_one();
+                    self.search.wrote();
                     return expect_receipt!(applied.receipt, Receipt::Committed(outcomes) => outcomes);
                 }
                 // What has expired is no longer there for anybody; make it so, then go on.

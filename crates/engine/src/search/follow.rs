@@ -14,7 +14,7 @@ use loci_storage::{
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Stores looked at in one round.
 const STORES_A_ROUND: usize = 64;
@@ -31,6 +31,11 @@ const TITLE_CHARS_MAX: usize = 120;
 const DROP_STEP: usize = 1000;
 /// How long to wait when nobody says that something was written.
 const PAUSE: Duration = Duration::from_secs(1);
+/// Writes during one round from which on writers are faster than vectors, how many times as long as
+/// the round they are then left alone, and how long at most.
+const OUTPACED: u64 = 500;
+const PAUSES_A_ROUND: u32 = 4;
+const PAUSE_AMONG_MAX: Duration = Duration::from_secs(2);
 /// How long to leave an embedder alone that fails.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(5);
 
@@ -70,8 +75,12 @@ impl Engine {
             return;
         }
         loop {
+            let (writes, began) = (self.search.writes(), Instant::now());
             match self.follow_once().await {
-                Ok(true) => {}
+                Ok(true) => {
+                    let pause = pause_among(self.search.writes() - writes, began.elapsed());
+                    tokio::time::sleep(pause).await;
+                }
                 Ok(false) => {
                     let _ = tokio::time::timeout(PAUSE, self.search.written.notified()).await;
                 }
@@ -227,6 +236,12 @@ impl Engine {
     }
 }
 
+/// How long to let writers alone after a round in which so much was written. Who writes much faster
+/// than vectors are made is not slowed down by them: they will come later in any case.
+fn pause_among(writes: u64, round: Duration) -> Duration {
+    if writes < OUTPACED { Duration::ZERO } else { (round * PAUSES_A_ROUND).min(PAUSE_AMONG_MAX) }
+}
+
 /// Embeds texts on a thread that may be blocked.
 async fn embed(
     embedder: &Arc<dyn Embedder>,
@@ -298,4 +313,19 @@ fn cut<'t>(embedder: &dyn Embedder, text: &'t str) -> Vec<Cow<'t, str>> {
         _ => Cow::Borrowed(&body[range]),
     };
     ranges.into_iter().enumerate().map(passage).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_writes_faster_than_vectors_are_made_is_left_alone() {
+        let round = Duration::from_millis(300);
+        // At fifty a second, vectors have to be there within a second.
+        assert_eq!(pause_among(15, round), Duration::ZERO);
+        assert_eq!(pause_among(OUTPACED - 1, round), Duration::ZERO);
+        assert_eq!(pause_among(3000, round), round * PAUSES_A_ROUND);
+        assert_eq!(pause_among(3000, Duration::from_secs(60)), PAUSE_AMONG_MAX);
+    }
 }

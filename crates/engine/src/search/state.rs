@@ -7,6 +7,7 @@ use loci_model::Timestamp;
 use loci_search::embed::Embedder;
 use loci_storage::{Generation, Storage};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tokio::sync::{Notify, Semaphore, watch};
 
@@ -38,6 +39,7 @@ pub(crate) struct SearchState {
     pub(crate) computing: Semaphore,
     /// Somebody wrote.
     pub(crate) written: Notify,
+    writes: AtomicU64,
     /// Vectors were written; counts how often.
     pub(crate) embedded: watch::Sender<u64>,
     generations: RwLock<Arc<Vec<Generation>>>,
@@ -52,6 +54,7 @@ impl SearchState {
             embedders: options.embedders,
             computing: Semaphore::new(options.searches_at_once.max(1)),
             written: Notify::new(),
+            writes: AtomicU64::new(0),
             embedded: watch::Sender::new(0),
             generations: RwLock::default(),
             resting: Mutex::default(),
@@ -69,6 +72,17 @@ impl SearchState {
         let until = Timestamp::from_micros(now.as_micros() + REST_MICROS);
         let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
         resting.insert(model.to_owned(), until);
+    }
+
+    /// Tells whoever follows that there is something new.
+    pub(crate) fn wrote(&self) {
+        self.writes.fetch_add(1, Ordering::Relaxed);
+        self.written.notify_one();
+    }
+
+    /// How often that happened.
+    pub(crate) fn writes(&self) -> u64 {
+        self.writes.load(Ordering::Relaxed)
     }
 
     /// The embedder that makes vectors.

@@ -105,8 +105,6 @@ pub(crate) struct Unit {
     /// Whose it is; nobody's once that is gone.
     pub(crate) doc: u32,
     length: u32,
-    /// Its length with its share of its neighbours', in tenths.
-    pub(crate) window: u32,
 }
 
 /// The index of one store for one audience.
@@ -117,6 +115,8 @@ pub struct StoreIndex {
     docs: Vec<Doc>,
     marks: Vec<Mark>,
     units: Vec<Unit>,
+    /// How long each unit is with its share of its neighbours, in tenths.
+    windows: Vec<u32>,
     around: Vec<Around>,
     /// Words of the texts, by unit.
     words: Postings,
@@ -205,7 +205,8 @@ impl StoreIndex {
             length += 1;
         });
         let window = length * WINDOW_OWN;
-        self.units.push(Unit { doc, length, window });
+        self.units.push(Unit { doc, length });
+        self.windows.push(window);
         self.around.push(ALONE);
         self.live_units += 1;
         self.window_sum += u64::from(window);
@@ -261,7 +262,7 @@ impl StoreIndex {
         }
         for unit in mark.units() {
             self.live_units -= 1;
-            self.window_sum -= u64::from(self.units[unit as usize].window);
+            self.window_sum -= u64::from(self.windows[unit as usize]);
             self.units[unit as usize].doc = NONE;
             self.around[unit as usize] = ALONE;
         }
@@ -295,7 +296,7 @@ impl StoreIndex {
             }
         }
         self.around[unit] = around;
-        let before = std::mem::replace(&mut self.units[unit].window, window);
+        let before = std::mem::replace(&mut self.windows[unit], window);
         self.window_sum = self.window_sum - u64::from(before) + u64::from(window);
     }
 
@@ -333,6 +334,7 @@ impl StoreIndex {
                 new_unit[unit as usize] =
                     u32::try_from(self.units.len()).expect("no more than before");
                 self.units.push(Unit { doc: new, ..old.units[unit as usize] });
+                self.windows.push(old.windows[unit as usize]);
                 self.around.push(ALONE);
             }
             mark.first_unit = first_unit;
@@ -391,7 +393,7 @@ impl StoreIndex {
     pub fn bytes(&self) -> usize {
         self.docs.len() * (size_of::<Doc>() + size_of::<Mark>() + 48)
             + self.path_bytes
-            + self.units.len() * (size_of::<Unit>() + size_of::<Around>())
+            + self.units.len() * (size_of::<Unit>() + size_of::<u32>() + size_of::<Around>())
             + self.words.bytes()
             + self.names.bytes()
             + self.siblings.bytes()
@@ -421,6 +423,11 @@ impl StoreIndex {
 
     pub(crate) fn unit(&self, unit: u32) -> Unit {
         self.units[unit as usize]
+    }
+
+    /// How long units are with their share of their neighbours, in tenths.
+    pub(crate) fn windows(&self) -> &[u32] {
+        &self.windows
     }
 
     pub(crate) fn around(&self, unit: u32) -> Around {

@@ -5,22 +5,15 @@
 //! Statistics come from the indexes that are searched and from nothing else, so a score says
 //! nothing about memories that its reader may not find.
 
-use crate::index::{GIVEN, NONE, Places, StoreIndex, WINDOW_OWN};
+use super::tally::{K1, Tally};
+use crate::index::{NONE, Places, StoreIndex};
 use crate::text::TextQuery;
 
-/// How soon more of the same word stops to matter.
-const K1: f32 = 1.2;
-/// How much length counts against a piece.
-const B: f32 = 0.75;
-/// A word of a path or tag counts as often as this in the text, in tenths.
-const NAME_TENTHS: u32 = 10;
 /// Entries that one query reads at most; the commonest words are left out beyond it.
-const ENTRIES_MAX: usize = 300_000;
+const ENTRIES_MAX: usize = 600_000;
 /// With every doubling of a memory's pieces, its best piece is worth this much less: the best of
 /// many is good by chance.
-const LESS_PER_DOUBLING: f32 = 0.05;
-/// From this share of all pieces on, looking at each is cheaper than sorting those that were found.
-const SORTED_SHARE: usize = 16;
+pub(super) const LESS_PER_DOUBLING: f32 = 0.05;
 /// How finely scores are told apart to find those worth ranking.
 const FLOOR_STEPS: usize = 1000;
 /// Words that a prefix stands for at most.
@@ -58,15 +51,17 @@ impl LexicalLeg {
             return 0.0;
         }
         let best = scores().fold(0.0, f32::max);
-        let step = best / FLOOR_STEPS as f32;
+        let steps = FLOOR_STEPS as f32 / best;
+        let step = |score: f32| ((score * steps) as usize).min(FLOOR_STEPS);
         let mut at_step = [0usize; FLOOR_STEPS + 1];
-        scores().for_each(|score| at_step[(score / step) as usize] += 1);
+        scores().for_each(|score| at_step[step(score)] += 1);
         let mut above = 0;
         let reached = at_step.iter().rposition(|scores| {
             above += scores;
             above >= count
         });
-        reached.unwrap_or(0) as f32 * step
+        // A little below the step, so that rounding leaves nobody out who was counted.
+        (reached.unwrap_or(0) as f32 - 0.5).max(0.0) / steps
     }
 
     /// Which of the words a document holds itself.
@@ -155,111 +150,6 @@ fn prune(indexes: &[&StoreIndex], words: Vec<QueryWord>) -> Vec<QueryWord> {
     sized.truncate(kept);
     sized.sort_by_key(|(_, at, _)| *at);
     sized.into_iter().map(|(_, _, word)| word).collect()
-}
-
-/// Adds up one index.
-struct Tally<'i> {
-    index: &'i StoreIndex,
-    /// Tenths of the present word by piece; all zero between words.
-    tenths: Vec<u16>,
-    /// Where they are not zero.
-    touched: Vec<u32>,
-    scores: Vec<f32>,
-    /// Where those are not zero, some more than once; not kept once they are many.
-    scored: Vec<u32>,
-    are_many: bool,
-}
-
-impl<'i> Tally<'i> {
-    fn new(index: &'i StoreIndex) -> Self {
-        let (tenths, touched, scores, scored) = Default::default();
-        Self { index, tenths, touched, scores, scored, are_many: false }
-    }
-
-    /// Counts how often a word is in each piece, neighbours included; returns in how many it is.
-    fn count(&mut self, word: &QueryWord) -> usize {
-        let index = self.index;
-        let lists = |term| (index.words().get(term), index.names().get(term));
-        for term in &word.terms {
-            let (words, names) = lists(term);
-            if words.is_none() && names.is_none() {
-                continue;
-            }
-            if self.tenths.is_empty() {
-                // Asked for as zeroes, memory that is never touched costs nothing.
-                self.tenths = vec![0; index.unit_slots()];
-                self.scores = vec![0.0; index.unit_slots()];
-            }
-            let (tenths, touched) = (&mut self.tenths, &mut self.touched);
-            let mut add = |unit: u32, more: u32| {
-                let tenths = &mut tenths[unit as usize];
-                if *tenths == 0 {
-                    touched.push(unit);
-                }
-                *tenths = tenths.saturating_add(more as u16);
-            };
-            for (unit, count) in words.into_iter().flat_map(Places::iter) {
-                if index.unit(unit).doc == NONE {
-                    continue;
-                }
-                add(unit, count * WINDOW_OWN);
-                for (neighbour, weight) in index.around(unit).into_iter().zip(GIVEN) {
-                    if neighbour != NONE {
-                        add(neighbour, count * weight);
-                    }
-                }
-            }
-            for (number, count) in names.into_iter().flat_map(Places::iter) {
-                if index.is_live(number) {
-                    index.mark(number).units().for_each(|unit| add(unit, count * NAME_TENTHS));
-                }
-            }
-        }
-        self.touched.len()
-    }
-
-    /// Adds what was counted to the scores.
-    fn score(&mut self, weight: f32, window_mean: f32) {
-        for unit in &self.touched {
-            let unit = *unit as usize;
-            let tf = f32::from(std::mem::take(&mut self.tenths[unit])) / WINDOW_OWN as f32;
-            let length = self.index.unit(unit as u32).window as f32 / window_mean;
-            self.scores[unit] += weight * tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * length));
-        }
-        self.are_many |= self.scored.len() + self.touched.len() > self.scores.len() / SORTED_SHARE;
-        if self.are_many {
-            self.touched.clear();
-        } else {
-            self.scored.append(&mut self.touched);
-        }
-    }
-
-    /// A memory is as good as its best piece, less what that owes to being the best of many.
-    fn by_document(mut self) -> Vec<(u32, f32)> {
-        let mut found: Vec<(u32, f32)> = Vec::new();
-        let mut take = |doc: u32, score: f32| match found.last_mut() {
-            Some((last, best)) if *last == doc => *best = best.max(score),
-            _ => found.push((doc, score)),
-        };
-        if self.are_many {
-            for (unit, score) in (0u32..).zip(&self.scores).filter(|(_, score)| **score > 0.0) {
-                take(self.index.unit(unit).doc, *score);
-            }
-        } else {
-            self.scored.sort_unstable();
-            self.scored.dedup();
-            for unit in self.scored {
-                take(self.index.unit(unit).doc, self.scores[unit as usize]);
-            }
-        }
-        for (doc, score) in &mut found {
-            let pieces = self.index.mark(*doc).units().len();
-            if pieces > 1 {
-                *score *= (1.0 - LESS_PER_DOUBLING * (pieces as f32).log2()).max(0.0);
-            }
-        }
-        found
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 
 use super::*;
 use crate::index::fixture::{memory, with_tags};
-use crate::index::{WINDOW_NEXT, WINDOW_PREVIOUS, WINDOW_TWO_AWAY};
+use crate::index::{WINDOW_NEXT, WINDOW_OWN, WINDOW_PREVIOUS, WINDOW_TWO_AWAY};
+use crate::rank::tally::{B, NAME_TENTHS};
 use crate::text::word_passages;
 use loci_model::{Memory, Timestamp};
 use proptest::prelude::*;

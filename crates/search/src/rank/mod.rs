@@ -9,6 +9,7 @@ mod diversity;
 mod fuse;
 mod gate;
 mod lexical;
+mod tally;
 
 pub use lexical::{LexicalLeg, lexical_leg};
 
