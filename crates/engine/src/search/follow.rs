@@ -31,11 +31,14 @@ const TITLE_CHARS_MAX: usize = 120;
 const DROP_STEP: usize = 1000;
 /// How long to wait when nobody says that something was written.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Writes during one round from which on writers are faster than vectors, how many times as long as
-/// the round they are then left alone, and how long at most.
-const OUTPACED: u64 = 500;
-const PAUSES_A_ROUND: u32 = 4;
-const PAUSE_AMONG_MAX: Duration = Duration::from_secs(2);
+/// So many writes, and so many a second, are faster than vectors are made. Writers are then left
+/// alone for so many times as long as embedding took, but not longer than this.
+const OUTPACED_LEAST: u64 = 50;
+const OUTPACED_RATE: f64 = 500.0;
+const PAUSES: u32 = 9;
+const PAUSE_AMONG_MAX: Duration = Duration::from_secs(5);
+/// How often it is looked whether they still write.
+const PAUSE_STEP: Duration = Duration::from_millis(100);
 /// How long to leave an embedder alone that fails.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(5);
 
@@ -75,12 +78,8 @@ impl Engine {
             return;
         }
         loop {
-            let (writes, began) = (self.search.writes(), Instant::now());
             match self.follow_once().await {
-                Ok(true) => {
-                    let pause = pause_among(self.search.writes() - writes, began.elapsed());
-                    tokio::time::sleep(pause).await;
-                }
+                Ok(true) => {}
                 Ok(false) => {
                     let _ = tokio::time::timeout(PAUSE, self.search.written.notified()).await;
                 }
@@ -89,6 +88,18 @@ impl Engine {
                     // Whatever is written meanwhile: who fails is not asked more often for it.
                     tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
                 }
+            }
+        }
+    }
+
+    /// Lets writers alone for a while, or until they are slower.
+    async fn let_write(&self, pause: Duration) {
+        let end = Instant::now() + pause;
+        while Instant::now() < end {
+            let writes = self.search.writes();
+            tokio::time::sleep(PAUSE_STEP).await;
+            if self.search.writes() - writes < OUTPACED_LEAST {
+                break;
             }
         }
     }
@@ -149,16 +160,20 @@ impl Engine {
         };
         let mut vectors: Vec<_> = known.iter().filter_map(same).collect();
         let mut rest = new.as_slice();
-        while !rest.is_empty() {
+        loop {
             let (some, later) = rest.split_at(rest.len().min(PASSAGES_AT_ONCE));
+            let (writes, began) = (self.search.writes(), Instant::now());
             vectors.extend(embed(embedder, some.to_vec()).await?);
-            rest = later;
-            if !rest.is_empty() {
-                let made = std::mem::take(&mut vectors);
-                self.put_vectors(generation, lag.store, lag.through, made).await?;
+            let pause = pause_among(self.search.writes() - writes, began.elapsed());
+            let through = if later.is_empty() { page.through } else { lag.through };
+            let made = std::mem::take(&mut vectors);
+            self.put_vectors(generation, lag.store, through, made).await?;
+            self.let_write(pause).await;
+            if later.is_empty() {
+                return Ok(());
             }
+            rest = later;
         }
-        self.put_vectors(generation, lag.store, page.through, vectors).await
     }
 
     async fn put_vectors(
@@ -236,10 +251,12 @@ impl Engine {
     }
 }
 
-/// How long to let writers alone after a round in which so much was written. Who writes much faster
-/// than vectors are made is not slowed down by them: they will come later in any case.
-fn pause_among(writes: u64, round: Duration) -> Duration {
-    if writes < OUTPACED { Duration::ZERO } else { (round * PAUSES_A_ROUND).min(PAUSE_AMONG_MAX) }
+/// How long to let writers alone after so much was written while some texts were embedded. Who
+/// writes much faster than vectors are made is not slowed down by them: they come later anyway.
+fn pause_among(writes: u64, took: Duration) -> Duration {
+    let are_outpaced =
+        writes >= OUTPACED_LEAST && writes as f64 >= OUTPACED_RATE * took.as_secs_f64();
+    if are_outpaced { (took * PAUSES).min(PAUSE_AMONG_MAX) } else { Duration::ZERO }
 }
 
 /// Embeds texts on a thread that may be blocked.
@@ -247,6 +264,9 @@ async fn embed(
     embedder: &Arc<dyn Embedder>,
     texts: Vec<Embeddable>,
 ) -> Result<Vec<(VersionId, VectorSource)>> {
+    if texts.is_empty() {
+        return Ok(Vec::new());
+    }
     let embedder = Arc::clone(embedder);
     let embedding = tokio::task::spawn_blocking(move || {
         let cut: Vec<Vec<Cow<'_, str>>> =
@@ -321,11 +341,16 @@ mod tests {
 
     #[test]
     fn only_who_writes_faster_than_vectors_are_made_is_left_alone() {
-        let round = Duration::from_millis(300);
+        let took = Duration::from_millis(300);
         // At fifty a second, vectors have to be there within a second.
-        assert_eq!(pause_among(15, round), Duration::ZERO);
-        assert_eq!(pause_among(OUTPACED - 1, round), Duration::ZERO);
-        assert_eq!(pause_among(3000, round), round * PAUSES_A_ROUND);
-        assert_eq!(pause_among(3000, Duration::from_secs(60)), PAUSE_AMONG_MAX);
+        assert_eq!(pause_among(15, took), Duration::ZERO);
+        assert_eq!(pause_among(149, took), Duration::ZERO);
+        assert_eq!(pause_among(150, took), took * PAUSES);
+        assert_eq!(
+            pause_among(40, Duration::from_millis(1)),
+            Duration::ZERO,
+            "a moment says little"
+        );
+        assert_eq!(pause_among(30_000, Duration::from_secs(60)), PAUSE_AMONG_MAX);
     }
 }
