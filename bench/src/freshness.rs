@@ -24,6 +24,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// After so long a memory counts as lost.
 const LAG_MAX: Duration = Duration::from_secs(30);
 const CLIENTS: usize = 64;
+/// Times the rounds of other measurements: single rounds differ by more than what is looked for.
+const ROUNDS: usize = 3;
 /// The least rate of writes with a model, against none.
 const RATE_LEAST: f64 = 0.85;
 const NO_MODEL: &str = "[search]\nembedder = \"none\"\n";
@@ -69,10 +71,7 @@ fn lag(
     corpus: &Corpus,
     seconds: f64,
 ) -> anyhow::Result<(Samples, f64)> {
-    // The first write and search load the model; everything after is what is measured.
-    load::once(address, &write(store, corpus, 0))?;
-    let first = serde_json::json!({"query": "anything", "mode": "semantic", "wait_for": "latest"});
-    load::once(address, &request("POST", &search_target(store), &first.to_string()))?;
+    load_model(address, store, corpus)?;
     let newest = Mutex::new(None);
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -85,6 +84,14 @@ fn lag(
         let per_second = writer.join().expect("the writer reports errors as values")?;
         Ok((samples?, per_second))
     })
+}
+
+/// The first write and search load the model, once; everything after is what is measured.
+fn load_model(address: SocketAddr, store: &str, corpus: &Corpus) -> anyhow::Result<()> {
+    load::once(address, &write(store, corpus, 0))?;
+    let first = serde_json::json!({"query": "anything", "mode": "semantic", "wait_for": "latest"});
+    load::once(address, &request("POST", &search_target(store), &first.to_string()))?;
+    Ok(())
 }
 
 /// Answers how many writes a second there really were.
@@ -162,14 +169,18 @@ fn holds(answer: &str, path: &str) -> anyhow::Result<bool> {
 /// The writes of many clients, with vectors being made meanwhile and without.
 fn with_and_without(plan: &Plan, scratch: &Path, lines: &mut Vec<Figure>) -> anyhow::Result<()> {
     println!("writes, {CLIENTS} clients, with a model and without");
-    let pairs = measure::alternate(plan.rounds, |round| {
+    let pairs = measure::alternate(ROUNDS * plan.rounds, |round| {
         let directory = scratch.join(format!("fresh-{round}"));
         std::fs::create_dir(&directory)?;
         let rate = |server: Server| {
             let store = measure::make_store(&server)?;
             load::run(server.address, CLIENTS, plan.seconds, measure::create(&store, "f"))
         };
-        let with = || rate(Server::loci(&plan.loci, &directory.join("with"))?);
+        let with = || {
+            let server = Server::loci(&plan.loci, &directory.join("with"))?;
+            load_model(server.address, &measure::make_store(&server)?, &Corpus::new())?;
+            rate(server)
+        };
         let without = || rate(Server::loci_with(&plan.loci, &directory.join("without"), NO_MODEL)?);
         // Neither always comes first: a disk may still be busy with what came before.
         if round.is_multiple_of(2) {

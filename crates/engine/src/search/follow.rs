@@ -22,7 +22,7 @@ const STORES_A_ROUND: usize = 64;
 /// not keep the others waiting.
 const CHANGES_A_ROUND: usize = 64;
 /// Passages embedded together.
-const PASSAGES_AT_ONCE: usize = 32;
+const PASSAGES_AT_ONCE: usize = 16;
 /// A text that every embedder takes.
 const HARMLESS: &str = "hello";
 /// A first line of at most this many characters is a title.
@@ -35,7 +35,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// alone for so many times as long as embedding took, but not longer than this.
 const OUTPACED_LEAST: u64 = 50;
 const OUTPACED_RATE: f64 = 500.0;
-const PAUSES: u32 = 9;
+const PAUSES: u32 = 15;
 const PAUSE_AMONG_MAX: Duration = Duration::from_secs(5);
 /// How often it is looked whether they still write.
 const PAUSE_STEP: Duration = Duration::from_millis(100);
