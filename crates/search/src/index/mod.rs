@@ -417,6 +417,11 @@ impl StoreIndex {
         self.docs.len()
     }
 
+    /// Whether entries of documents that are gone have to be told from the others.
+    pub(crate) fn has_gone(&self) -> bool {
+        self.docs.len() != self.ids.len()
+    }
+
     pub(crate) fn is_live(&self, doc: u32) -> bool {
         self.marks[doc as usize].is_live
     }

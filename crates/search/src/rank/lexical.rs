@@ -10,7 +10,7 @@ use crate::index::{NONE, Places, StoreIndex};
 use crate::text::TextQuery;
 
 /// Entries that one query reads at most; the commonest words are left out beyond it.
-const ENTRIES_MAX: usize = 600_000;
+const ENTRIES_MAX: usize = 300_000;
 /// With every doubling of a memory's pieces, its best piece is worth this much less: the best of
 /// many is good by chance.
 pub(super) const LESS_PER_DOUBLING: f32 = 0.05;

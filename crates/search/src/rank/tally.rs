@@ -140,9 +140,10 @@ fn spread(
     mut add: impl FnMut(u32, u16),
 ) {
     // Counts are bytes, so that no product is too large.
+    let has_gone = index.has_gone();
     for (words, names) in lists {
         for (unit, count) in words.iter().flat_map(|list| list.iter()) {
-            if index.unit(unit).doc == NONE {
+            if has_gone && index.unit(unit).doc == NONE {
                 continue;
             }
             add(unit, (count * WINDOW_OWN) as u16);
