@@ -163,7 +163,10 @@ impl Engine {
         loop {
             let (some, later) = rest.split_at(rest.len().min(PASSAGES_AT_ONCE));
             let (writes, began) = (self.search.writes(), Instant::now());
-            vectors.extend(embed(embedder, some.to_vec()).await?);
+            if !some.is_empty() {
+                vectors.extend(embed(embedder, some.to_vec()).await?);
+                self.search.is_well(embedder.model());
+            }
             let pause = pause_among(self.search.writes() - writes, began.elapsed());
             let through = if later.is_empty() { page.through } else { lag.through };
             let made = std::mem::take(&mut vectors);
@@ -264,9 +267,6 @@ async fn embed(
     embedder: &Arc<dyn Embedder>,
     texts: Vec<Embeddable>,
 ) -> Result<Vec<(VersionId, VectorSource)>> {
-    if texts.is_empty() {
-        return Ok(Vec::new());
-    }
     let embedder = Arc::clone(embedder);
     let embedding = tokio::task::spawn_blocking(move || {
         let cut: Vec<Vec<Cow<'_, str>>> =

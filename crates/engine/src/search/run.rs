@@ -171,8 +171,9 @@ impl Engine {
         // Each once, however many stores it has: one that fails would fail for all of them.
         for model in models {
             let Some(embedder) = self.search.embedder_of(model) else { continue };
-            if self.search.is_resting(model, now) {
-                left_out(prepared.request.wanted.mode)?;
+            // Who asks for meaning alone has nothing else, and waits.
+            let has_words = prepared.request.wanted.mode == Mode::Hybrid;
+            if has_words && self.search.is_resting(model, now) {
                 continue;
             }
             let trust = embedder.trust(&text);
@@ -185,6 +186,7 @@ impl Engine {
                     let quantised = QueryVector::new(&exact);
                     vectors.by_model.insert(model.to_owned(), Embedded { exact, quantised });
                     vectors.trust = vectors.trust.min(trust);
+                    self.search.is_well(model);
                 }
                 Err(error) => {
                     tracing::warn!(%error, "a query could not be embedded");

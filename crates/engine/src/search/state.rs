@@ -67,6 +67,11 @@ impl SearchState {
         resting.get(model).is_some_and(|until| now < *until)
     }
 
+    /// A model answered.
+    pub(crate) fn is_well(&self, model: &str) {
+        self.resting.lock().unwrap_or_else(PoisonError::into_inner).remove(model);
+    }
+
     /// A model failed a query.
     pub(crate) fn rest(&self, model: &str, now: Timestamp) {
         let until = Timestamp::from_micros(now.as_micros() + REST_MICROS);
