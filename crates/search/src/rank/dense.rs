@@ -10,8 +10,8 @@ use std::ops::RangeInclusive;
 
 /// Up to this many vectors are compared one by one.
 const WHOLE_ROWS_MAX: usize = 40_000;
-/// Vectors picked out by their signs: one of so many, but within these bounds. Of 72,000 vectors of real texts, 1,000 hold 99.9 % of the best ten and
-/// 99.5 % of the best fifty.
+/// Vectors picked out by their signs: one of so many, but within these bounds. Of 72,000 vectors of
+/// real texts, 1,000 hold 99.9 % of the best ten and 99.5 % of the best fifty.
 const PICKED_SHARE: usize = 250;
 const PICKED_ROWS: RangeInclusive<usize> = 1000..=8000;
 /// Vectors looked at to learn how similar the least similar are.
