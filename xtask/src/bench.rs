@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::check::cargo;
+use crate::postgres::{Programs, Wanted};
 use crate::step;
 use crate::test::binary;
 
@@ -17,6 +18,8 @@ pub(crate) fn run(root: &Path, options: &[String]) -> Result<()> {
     let mut measure = cargo(root);
     measure.args(["run", "--release", "--package", "loci-bench", "--", "run", "--loci"]);
     measure.arg(binary(root, "release")).arg("--out").arg(root.join("docs/benchmarks"));
-    step::run(measure.args(options))?;
+    // The measurement starts durable servers of its own; it only has to know where they are.
+    let programs = Programs::prepare(root, Wanted::Both)?;
+    step::run(programs.announce(measure.args(options)))?;
     Ok(())
 }

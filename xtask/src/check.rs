@@ -1,13 +1,14 @@
 //! `cargo xtask check`: what must hold before every commit, without starting the server.
 //!
 //! Formatting, lints as errors, the tidy rules, then the unit and contract tests of every crate
-//! but the black-box one, which needs the built binary.
+//! but the black-box one, which needs the built binary. Tests that need pgvector wait for `test`.
 
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
 
+use crate::postgres::{self, Servers, Wanted};
 use crate::step::{self, Report};
 use crate::tally::Tally;
 use crate::tidy;
@@ -15,12 +16,15 @@ use crate::tidy;
 /// The steps of `check` as a command of their own.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let mut report = Report::new();
-    steps(root, &mut report);
+    let servers = postgres::step(root, Wanted::Floor, &mut report);
+    steps(root, Wanted::Floor, &servers, &mut report);
+    drop(servers);
     report.finish()
 }
 
-/// The steps of `check`, added to a longer report.
-pub(crate) fn steps(root: &Path, report: &mut Report) {
+/// The steps of `check`, added to a longer report. With both builds of PostgreSQL running, nothing
+/// is left out.
+pub(crate) fn steps(root: &Path, builds: Wanted, servers: &Servers, report: &mut Report) {
     report.step("format", || step::run(cargo(root).args(["fmt", "--all", "--check"])));
     report.step("lints", || {
         let flags = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
@@ -31,8 +35,12 @@ pub(crate) fn steps(root: &Path, report: &mut Report) {
         Ok(Tally::default())
     });
     report.step("unit and contract tests", || {
-        let flags = ["test", "--workspace", "--exclude", "loci-it", "--no-fail-fast"];
-        step::run_tests(cargo(root).args(flags))
+        let mut tests = cargo(root);
+        tests.args(["test", "--workspace", "--exclude", "loci-it", "--no-fail-fast"]);
+        if builds == Wanted::Floor {
+            tests.args(["--exclude", "loci-test-postgres", "--", "--skip", "pgvector"]);
+        }
+        step::run_tests(servers.announce(&mut tests))
     });
 }
 

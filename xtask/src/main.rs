@@ -8,6 +8,7 @@
 
 mod bench;
 mod check;
+mod postgres;
 mod sdk;
 mod server;
 mod step;
@@ -15,6 +16,7 @@ mod tally;
 mod test;
 mod tidy;
 mod tools;
+mod venv;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -40,6 +42,12 @@ enum Command {
         #[arg(last = true)]
         options: Vec<String>,
     },
+    /// Starts PostgreSQL servers for the tests, runs one command that can reach them, ends them
+    Postgres {
+        /// The command and its arguments, after `--`
+        #[arg(last = true, required = true)]
+        command: Vec<String>,
+    },
     /// Rules about the source tree that the compiler does not check
     Tidy,
 }
@@ -49,6 +57,7 @@ fn main() -> ExitCode {
         Command::Check => check::run(&root()),
         Command::Test => test::run(&root()),
         Command::Bench { options } => bench::run(&root(), &options),
+        Command::Postgres { command } => postgres::run(&root(), &command),
         Command::Tidy => tidy::run(&root()),
     };
     match outcome {

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use sha2::{Digest, Sha256};
 
 use crate::server::{ADMIN_KEY, Server};
 use crate::step::{self, Report, Verdict};
+use crate::venv::{self, short_hash};
 
 /// The SDK releases that must be covered; a missing requirements file is a failure, not a skip.
 const PYTHON_RELEASES: [&str; 3] = ["current", "legacy", "first"];
@@ -28,7 +28,7 @@ pub(crate) fn steps(root: &Path, binary: &Path, report: &mut Report) {
 fn python(root: &Path, binary: &Path, release: &str) -> Verdict {
     let folder = python_folder(root)?;
     let requirements = folder.join(format!("requirements-{release}.txt"));
-    let venv = venv(root, release, &requirements)?;
+    let venv = venv::with(root, release, &requirements)?;
     let server = Server::start(binary)?;
     let mut command = Command::new(venv.join("bin/python"));
     command.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "."]).current_dir(&folder);
@@ -43,26 +43,6 @@ fn python_folder(root: &Path) -> Result<PathBuf> {
         .into_iter()
         .find(|folder| folder.join("requirements-current.txt").is_file());
     found.with_context(|| format!("no requirements-current.txt under {}", sdk.display()))
-}
-
-/// A venv holding exactly these requirements. Its name carries their hash, so a changed file makes
-/// a new one and an unchanged file costs nothing.
-fn venv(root: &Path, release: &str, requirements: &Path) -> Result<PathBuf> {
-    let text = fs::read(requirements).with_context(|| format!("{}", requirements.display()))?;
-    let venv = root.join(".xtask").join(format!("venv-{release}-{}", short_hash(&text)));
-    let done = venv.join("xtask-complete");
-    if done.is_file() {
-        return Ok(venv);
-    }
-    if venv.exists() {
-        fs::remove_dir_all(&venv)?;
-    }
-    step::run(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
-    let mut install = Command::new(venv.join("bin/python"));
-    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]);
-    step::run(install.arg(requirements))?;
-    fs::write(&done, "")?;
-    Ok(venv)
 }
 
 fn typescript(root: &Path, binary: &Path) -> Verdict {
@@ -98,8 +78,4 @@ fn npm_install(folder: &Path) -> Result<()> {
 
 fn against<'a>(server: &Server, command: &'a mut Command) -> &'a mut Command {
     command.env("LOCI_BASE_URL", server.base_url()).env("LOCI_API_KEY", ADMIN_KEY)
-}
-
-fn short_hash(bytes: &[u8]) -> String {
-    hex::encode(&Sha256::digest(bytes)[..8])
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use crate::check::{self, cargo};
+use crate::postgres::{self, Wanted};
 use crate::step::{self, Report};
 use crate::{sdk, tools};
 
@@ -16,7 +17,8 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let mut report = Report::new();
     // Missing tools are named before the long part, not twenty minutes into it.
     report.step("tools", tools::prepare);
-    check::steps(root, &mut report);
+    let servers = postgres::step(root, Wanted::Both, &mut report);
+    check::steps(root, Wanted::Both, &servers, &mut report);
     let built = report.step("build", || {
         step::run(cargo(root).args(["build", "--package", "loci"]))?;
         step::run(cargo(root).args(["test", "--package", "loci-it", "--no-run"]))
@@ -25,10 +27,12 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         let binary = binary(root, "debug");
         report.step("black-box tests", || {
             let flags = ["test", "--package", "loci-it", "--no-fail-fast"];
-            step::run_tests(cargo(root).args(flags).env("LOCI_BIN", &binary))
+            let mut tests = cargo(root);
+            step::run_tests(servers.announce(tests.args(flags).env("LOCI_BIN", &binary)))
         });
         sdk::steps(root, &binary, &mut report);
     }
+    drop(servers);
     report.finish()
 }
 

@@ -11,34 +11,51 @@ use anyhow::{Result, bail};
 use crate::step;
 use crate::tally::Tally;
 
-struct Tool {
-    name: &'static str,
+/// A program from outside, and how to get it.
+pub(crate) struct Tool {
+    pub(crate) name: &'static str,
     /// A command that succeeds exactly when the tool is usable.
-    probe: &'static [&'static str],
-    packages: &'static [&'static str],
+    pub(crate) probe: &'static [&'static str],
+    pub(crate) packages: &'static [&'static str],
 }
 
-const TOOLS: [Tool; 5] = [
+impl Tool {
+    pub(crate) fn works(&self) -> bool {
+        works(self.probe)
+    }
+}
+
+pub(crate) const PYTHON: [Tool; 2] = [
     Tool { name: "Python 3", probe: &["python3", "--version"], packages: &["python3"] },
     Tool {
         name: "Python's venv module",
         probe: &["python3", "-c", "import venv, ensurepip"],
         packages: &["python3-venv"],
     },
+];
+
+const SUITES: [Tool; 3] = [
     Tool { name: "Node.js", probe: &["node", "--version"], packages: &["nodejs"] },
     Tool { name: "npm", probe: &["npm", "--version"], packages: &["npm"] },
     Tool { name: "ip", probe: &["ip", "-Version"], packages: &["iproute2"] },
 ];
 
-/// Makes every tool usable, or says which Debian packages a person has to install.
+/// Makes every tool of the suites usable.
 pub(crate) fn prepare() -> Result<Tally> {
-    let missing: Vec<&Tool> = TOOLS.iter().filter(|tool| !works(tool.probe)).collect();
+    make_usable(&PYTHON)?;
+    make_usable(&SUITES)?;
+    Ok(Tally::default())
+}
+
+/// Makes these tools usable, or says which Debian packages a person has to install.
+pub(crate) fn make_usable(tools: &[Tool]) -> Result<()> {
+    let missing: Vec<&Tool> = tools.iter().filter(|tool| !tool.works()).collect();
     if missing.is_empty() {
-        return Ok(Tally::default());
+        return Ok(());
     }
     let packages: Vec<&str> = missing.iter().flat_map(|tool| tool.packages).copied().collect();
     println!("missing: {}", names(&missing));
-    if !(is_root() && works(&["apt-get", "--version"])) {
+    if !can_install() {
         bail!("{} needed; on Debian: apt-get install {}", names(&missing), packages.join(" "));
     }
     step::run(Command::new("apt-get").args(["update", "--quiet"]))?;
@@ -48,11 +65,16 @@ pub(crate) fn prepare() -> Result<Tally> {
             .args(&packages)
             .env("DEBIAN_FRONTEND", "noninteractive"),
     )?;
-    let still: Vec<&Tool> = missing.into_iter().filter(|tool| !works(tool.probe)).collect();
+    let still: Vec<&Tool> = missing.into_iter().filter(|tool| !tool.works()).collect();
     if !still.is_empty() {
         bail!("{} still not usable after installing {}", names(&still), packages.join(" "));
     }
-    Ok(Tally::default())
+    Ok(())
+}
+
+/// Whether this process may install packages, and knows how.
+pub(crate) fn can_install() -> bool {
+    is_root() && works(&["apt-get", "--version"])
 }
 
 fn names(tools: &[&Tool]) -> String {
@@ -69,7 +91,6 @@ fn works(probe: &[&str]) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Whether this process may install packages.
 fn is_root() -> bool {
     let output = Command::new("id").arg("-u").output();
     output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")

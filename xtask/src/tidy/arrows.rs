@@ -33,7 +33,7 @@ const ARROWS: [(&str, &[&str]); 8] = [
 ];
 
 /// Crates that are development code themselves and are never shipped.
-const DEVELOPMENT: [&str; 3] = ["xtask", "loci-it", "loci-bench"];
+const DEVELOPMENT: [&str; 4] = ["xtask", "loci-it", "loci-test-postgres", "loci-bench"];
 
 /// Not even tests of the one may know the other.
 const FORBIDDEN_EVERYWHERE: [(&str, &str); 2] =
