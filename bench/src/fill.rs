@@ -54,8 +54,8 @@ pub(crate) fn run(directory: &Path, count: u64) -> anyhow::Result<Vec<(StoreId, 
             while next < end {
                 let upto = end.min(next + PER_BATCH);
                 let path = |n: u64| format!("/filled/{}/{n}", n % 100);
-                put(&storage, store, next..upto, path, text).await?;
-                samples.push((store, memory_id(next)));
+                put(&storage, &store, next..upto, path, text).await?;
+                samples.push((store.id, memory_id(next)));
                 next = upto;
             }
             if next.is_multiple_of(100_000) {
@@ -79,7 +79,7 @@ pub(crate) async fn make_store(
     storage: &SqliteStorage,
     workspace: WorkspaceId,
     n: u64,
-) -> anyhow::Result<StoreId> {
+) -> anyhow::Result<Store> {
     let now = Timestamp::from_micros(1_700_000_000_000_000 + n as i64);
     let store = Store {
         id: StoreId::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 | u128::from(n)),
@@ -93,22 +93,22 @@ pub(crate) async fn make_store(
         updated_at: now,
         archived_at: None,
     };
-    let id = store.id;
-    storage.write(Mutation::CreateStore(store), None).await?;
-    Ok(id)
+    storage.write(Mutation::CreateStore(store.clone()), None).await?;
+    Ok(store)
 }
 
 /// Writes some memories in one commit.
 pub(crate) async fn put(
     storage: &SqliteStorage,
-    store: StoreId,
+    store: &Store,
     range: std::ops::Range<u64>,
     path_of: impl Fn(u64) -> String,
     text_of: impl Fn(u64) -> String,
 ) -> anyhow::Result<()> {
     let now = Timestamp::from_micros(1_700_000_000_000_000 + range.start as i64);
     let pass = System::because("the benchmark needs a full store").write(
-        store,
+        store.workspace,
+        store.id,
         PrincipalId::from_u128(1),
         now,
     );

@@ -5,7 +5,7 @@ use super::corpus::{self, Corpus};
 use super::meaning::Meanings;
 use crate::fill::{self, PER_BATCH};
 use anyhow::{bail, ensure};
-use loci_model::{StoreId, Timestamp};
+use loci_model::{Store, StoreId, Timestamp};
 use loci_search::embed::Embedder;
 use loci_search::vector;
 use loci_storage::{GenerationId, Mutation, Receipt, Storage, VectorBatch, VectorSource};
@@ -36,9 +36,9 @@ pub(crate) fn fill(
         for at in 0..stores {
             let store = fill::make_store(&storage, workspace, at).await?;
             let range = at * memories / stores..(at + 1) * memories / stores;
-            put_texts(&storage, store, range.clone(), corpus).await?;
-            put_vectors(&storage, store, generation, range, meanings).await?;
-            ids.push(store);
+            put_texts(&storage, &store, range.clone(), corpus).await?;
+            put_vectors(&storage, &store, generation, range, meanings).await?;
+            ids.push(store.id);
         }
         storage.close();
         Ok(ids)
@@ -60,7 +60,7 @@ async fn generation(storage: &SqliteStorage, meanings: &Meanings) -> anyhow::Res
 
 async fn put_texts(
     storage: &SqliteStorage,
-    store: StoreId,
+    store: &Store,
     range: Range<u64>,
     corpus: &Corpus,
 ) -> anyhow::Result<()> {
@@ -73,7 +73,7 @@ async fn put_texts(
 
 async fn put_vectors(
     storage: &SqliteStorage,
-    store: StoreId,
+    store: &Store,
     generation: GenerationId,
     range: Range<u64>,
     meanings: &Meanings,
@@ -87,7 +87,8 @@ async fn put_vectors(
         // One memory, one entry of the feed: the mark goes as far as the vectors do.
         let through = end - range.start;
         let vectors = (start..end).map(made).collect();
-        let batch = VectorBatch { generation, store, through, vectors };
+        let (workspace, store) = (store.workspace, store.id);
+        let batch = VectorBatch { workspace, generation, store, through, vectors };
         let receipt = storage.write(Mutation::PutVectors(batch), None).await?.receipt;
         ensure!(receipt == Receipt::VectorsPut(end - start), "not all vectors were taken");
     }

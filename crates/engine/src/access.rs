@@ -2,14 +2,14 @@
 //! `model::policy`.
 
 use crate::{Context, Engine, Error, Result};
-use loci_model::StoreId;
 use loci_model::policy::{self, AdminPass, Facts, ManagePass, ReadPass, SharePass, WritePass};
+use loci_model::{Caller, StoreId};
 use loci_storage::{Mutation, Receipt};
 
 impl Engine {
     pub(crate) async fn facts(&self, context: &Context, store: StoreId) -> Result<Facts> {
-        let caller = &context.caller;
-        let facts = self.storage.facts(store, caller.principal, caller.session).await?;
+        let Caller { workspace, principal, session, .. } = context.caller;
+        let facts = self.storage.facts(workspace, store, principal, session).await?;
         facts.ok_or(Error::NotFound("memory store"))
     }
 

@@ -48,6 +48,7 @@ impl Engine {
         let FirstStart { workspace, administrator, .. } = self.settle().await?;
         let declare = |name: &str, secret: &Secret| DeclaredKey {
             name: name.into(),
+            workspace,
             principal: administrator.id,
             power: Power::Full,
             stores: None,

@@ -3,7 +3,9 @@
 use crate::access::expect_receipt;
 use crate::{Context, Engine, Error, Result};
 use loci_model::policy::System;
-use loci_model::{Cause, Edit, Invalid, MemoryId, Outcome, PrincipalId, StoreId, limit};
+use loci_model::{
+    Cause, Edit, Invalid, MemoryId, Outcome, PrincipalId, StoreId, WorkspaceId, limit,
+};
 use loci_storage::{Batch, Mutation, Receipt, StampedEdit, StorageError};
 
 impl Engine {
@@ -34,7 +36,9 @@ impl Engine {
                     return expect_receipt!(applied.receipt, Receipt::Committed(outcomes) => outcomes);
                 }
                 // What has expired is no longer there for anybody; make it so, then go on.
-                Err(StorageError::Expired { memory }) => self.expire(store, memory).await?,
+                Err(StorageError::Expired { memory }) => {
+                    self.expire(pass.workspace(), store, memory).await?;
+                }
                 Err(error) => return Err(error.into()),
             }
         }
@@ -42,10 +46,15 @@ impl Engine {
     }
 
     /// Removes a memory whose time is over, unless somebody else did.
-    pub(crate) async fn expire(&self, store: StoreId, memory: MemoryId) -> Result<()> {
+    pub(crate) async fn expire(
+        &self,
+        workspace: WorkspaceId,
+        store: StoreId,
+        memory: MemoryId,
+    ) -> Result<()> {
         let now = self.seams.now();
         let system = System::because("its time is over");
-        let pass = system.write(store, PrincipalId::from_u128(0), now);
+        let pass = system.write(workspace, store, PrincipalId::from_u128(0), now);
         let version = self.seams.version_id(now);
         match self.write_unasked(Mutation::Expire { pass, memory, version }).await {
             Ok(_) | Err(Error::NotFound(_)) => Ok(()),

@@ -29,6 +29,7 @@ pub struct Context {
 impl Context {
     pub(crate) fn idempotency_at(&self, now: Timestamp) -> Option<Idempotency> {
         self.idempotency.as_ref().map(|given| Idempotency {
+            workspace: self.caller.workspace,
             scope: match self.caller.actor {
                 Actor::Session(id) => id.as_u128(),
                 Actor::Key(id) => id.as_u128(),

@@ -117,6 +117,10 @@ impl From<StorageError> for Error {
                 "the content is hidden but not scrubbed from every file yet; ask again",
             ),
             StorageError::Busy => Self::Unavailable("too many writes are waiting; try again"),
+            StorageError::Unreachable(why) => {
+                tracing::warn!(why, "the database does not answer");
+                Self::Unavailable("the database does not answer; try again")
+            }
             StorageError::Full => Self::Full,
             StorageError::Stopped(why) => {
                 tracing::error!(why, "writes are stopped");

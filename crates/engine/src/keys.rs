@@ -4,7 +4,7 @@ use crate::access::expect_receipt;
 use crate::{Context, Engine, Error, Result, Secret};
 use loci_model::{
     Actor, ApiKey, Audience, Caller, Invalid, KeyId, KeyScope, PrincipalId, SessionId, StoreId,
-    Timestamp, limit,
+    Timestamp, WorkspaceId, limit,
 };
 use loci_model::{Power, policy::System};
 use loci_storage::{Mutation, Receipt};
@@ -34,6 +34,8 @@ pub struct NewKey {
 pub struct DeclaredKey {
     /// The declaration's name; declaring it again with another secret retires the old one.
     pub name: String,
+    /// In which workspace.
+    pub workspace: WorkspaceId,
     /// For whom.
     pub principal: PrincipalId,
     /// How much.
@@ -90,10 +92,8 @@ impl Engine {
         let principal = new.principal.unwrap_or(caller.principal);
         if principal != caller.principal {
             self.admin_pass(context)?;
-            let found = self.storage.principal(principal).await?;
-            if found.is_none_or(|found| found.workspace != caller.workspace) {
-                return Err(Error::NotFound("principal"));
-            }
+            let found = self.storage.principal(caller.workspace, principal).await?;
+            found.ok_or(Error::NotFound("principal"))?;
         }
         check_name(&new.name)?;
         let now = self.seams.now();
@@ -173,7 +173,7 @@ impl Engine {
     /// Makes a declared key exist with exactly this secret and scope.
     pub async fn declare_key(&self, declared: DeclaredKey) -> Result<ApiKey> {
         check_name(&declared.name)?;
-        let owner = self.storage.principal(declared.principal).await?;
+        let owner = self.storage.principal(declared.workspace, declared.principal).await?;
         let owner = owner.ok_or(Error::NotFound("principal"))?;
         let now = self.seams.now();
         let scope = KeyScope { power: declared.power, stores: declared.stores };

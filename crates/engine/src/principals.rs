@@ -40,12 +40,10 @@ impl Engine {
     pub async fn find_principal(&self, context: &Context, name_or_id: &str) -> Result<Principal> {
         let workspace = context.caller.workspace;
         let found = match name_or_id.parse::<PrincipalId>() {
-            Ok(id) => self.storage.principal(id).await?,
+            Ok(id) => self.storage.principal(workspace, id).await?,
             Err(_) => self.storage.principal_by_name(workspace, name_or_id).await?,
         };
-        found
-            .filter(|principal| principal.workspace == workspace)
-            .ok_or(Error::NotFound("principal"))
+        found.ok_or(Error::NotFound("principal"))
     }
 
     /// Makes a declared principal exist.

@@ -30,10 +30,8 @@ impl Engine {
             return Err(Invalid::new("grantee", "is yourself").into());
         }
         if let Grantee::Principal(id) = new.grantee {
-            let principal = self.storage.principal(id).await?;
-            if principal.is_none_or(|found| found.workspace != context.caller.workspace) {
-                return Err(Error::NotFound("principal"));
-            }
+            let principal = self.storage.principal(context.caller.workspace, id).await?;
+            principal.ok_or(Error::NotFound("principal"))?;
         }
         let grant = Grant {
             id: self.seams.grant_id(pass.now()),

@@ -4,7 +4,7 @@ use crate::access::expect_receipt;
 use crate::{Context, Engine, Error, Result};
 use loci_model::policy::{self, System};
 use loci_model::query::StoreQuery;
-use loci_model::{Page, Store, StoreId, StorePatch, StorePolicy, Timestamp};
+use loci_model::{Page, Store, StoreId, StorePatch, StorePolicy, Timestamp, WorkspaceId};
 use loci_storage::{Mutation, Receipt};
 use std::collections::BTreeMap;
 
@@ -95,12 +95,13 @@ impl Engine {
             let pass = self.manage_pass(context, store).await?;
             self.write(context, Mutation::RemoveStore(pass)).await?;
         }
-        self.purge_store(store).await?;
+        self.purge_store(context.caller.workspace, store).await?;
         Ok(store)
     }
 
-    pub(crate) async fn purge_store(&self, store: StoreId) -> Result<()> {
-        let pass = System::because("the store was removed").manage(store, self.seams.now());
+    pub(crate) async fn purge_store(&self, workspace: WorkspaceId, store: StoreId) -> Result<()> {
+        let system = System::because("the store was removed");
+        let pass = system.manage(workspace, store, self.seams.now());
         loop {
             let purge = Mutation::PurgeStore { pass: pass.clone(), limit: PURGE_STEP };
             match self.write_unasked(purge).await {

@@ -36,18 +36,18 @@ impl Engine {
         let system = System::because("the sweeper does what time brings");
         let now = self.seams.now();
         let mut report = SweepReport::default();
-        for (store, memory) in self.storage.expired(now, SWEEP_STEP).await? {
-            self.expire(store, memory).await?;
+        for (workspace, store, memory) in self.storage.expired(now, SWEEP_STEP).await? {
+            self.expire(workspace, store, memory).await?;
             report.expired += 1;
         }
-        for (store, memory) in self.storage.erasable(now, SWEEP_STEP).await? {
-            let pass = system.manage(store, now);
+        for (workspace, store, memory) in self.storage.erasable(now, SWEEP_STEP).await? {
+            let pass = system.manage(workspace, store, now);
             let version = self.seams.version_id(now);
             self.write_unasked(Mutation::Erase { pass, memory, version }).await?;
             report.erased += 1;
         }
-        for store in self.storage.unpurged(SWEEP_STEP).await? {
-            self.purge_store(store).await?;
+        for (workspace, store) in self.storage.unpurged(SWEEP_STEP).await? {
+            self.purge_store(workspace, store).await?;
             report.purged += 1;
         }
         let before = now.plus_secs(-limit::IDEMPOTENCY_SECS);

@@ -41,6 +41,7 @@ enum Standing {
 /// May get, list, follow and read the history of one store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadPass {
+    workspace: WorkspaceId,
     store: StoreId,
     audience: Audience,
     now: Timestamp,
@@ -49,6 +50,7 @@ pub struct ReadPass {
 /// May commit batches to one store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WritePass {
+    workspace: WorkspaceId,
     store: StoreId,
     audience: Audience,
     now: Timestamp,
@@ -60,6 +62,7 @@ pub struct WritePass {
 /// May search these stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchPass {
+    workspace: WorkspaceId,
     stores: Vec<StoreId>,
     audience: Audience,
     now: Timestamp,
@@ -68,6 +71,7 @@ pub struct SearchPass {
 /// May describe, archive and remove one store, and redact and erase in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManagePass {
+    workspace: WorkspaceId,
     store: StoreId,
     now: Timestamp,
     actor: Actor,
@@ -76,6 +80,7 @@ pub struct ManagePass {
 /// May share one store, up to a level and a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharePass {
+    workspace: WorkspaceId,
     store: StoreId,
     now: Timestamp,
     giver: PrincipalId,
@@ -145,7 +150,12 @@ impl Facts {
 /// Get, list, history, changes, stats.
 pub fn read(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<ReadPass, Denied> {
     facts.require(caller, now, Standing::Upto(Level::Read))?;
-    Ok(ReadPass { store: facts.store.id, audience: caller.audience, now })
+    Ok(ReadPass {
+        workspace: caller.workspace,
+        store: facts.store.id,
+        audience: caller.audience,
+        now,
+    })
 }
 
 /// Put, append, replace, move, remove.
@@ -153,6 +163,7 @@ pub fn write(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<WritePass
     facts.require(caller, now, Standing::Upto(Level::ReadWrite))?;
     let owns_all = caller.is_admin || facts.store.owner == caller.principal;
     Ok(WritePass {
+        workspace: caller.workspace,
         store: facts.store.id,
         audience: caller.audience,
         now,
@@ -166,6 +177,7 @@ pub fn write(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<WritePass
 pub fn search(caller: &Caller, stores: &[Facts], now: Timestamp) -> SearchPass {
     let may_search = |facts: &&Facts| facts.standing(caller, now) >= Standing::Upto(Level::Search);
     SearchPass {
+        workspace: caller.workspace,
         stores: stores.iter().filter(may_search).map(|facts| facts.store.id).collect(),
         audience: caller.audience,
         now,
@@ -177,7 +189,7 @@ pub fn search(caller: &Caller, stores: &[Facts], now: Timestamp) -> SearchPass {
 pub fn manage(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<ManagePass, Denied> {
     facts.require(caller, now, Standing::Owner)?;
     refuse_models(caller)?;
-    Ok(ManagePass { store: facts.store.id, now, actor: caller.actor })
+    Ok(ManagePass { workspace: caller.workspace, store: facts.store.id, now, actor: caller.actor })
 }
 
 /// Share and revoke. Not for models, nor for sessions: a grant would outlive them.
@@ -194,6 +206,7 @@ pub fn share(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<SharePass
     let owns = caller.is_admin || facts.store.owner == caller.principal;
     let own_grant = if owns { None } else { facts.grant_for(caller.principal, now) };
     Ok(SharePass {
+        workspace: caller.workspace,
         store: facts.store.id,
         now,
         giver: caller.principal,
@@ -255,13 +268,20 @@ impl System {
     }
 
     /// Reads a store.
-    pub fn read(self, store: StoreId, now: Timestamp) -> ReadPass {
-        ReadPass { store, audience: Audience::Host, now }
+    pub fn read(self, workspace: WorkspaceId, store: StoreId, now: Timestamp) -> ReadPass {
+        ReadPass { workspace, store, audience: Audience::Host, now }
     }
 
     /// Writes to a store on behalf of `owner`.
-    pub fn write(self, store: StoreId, owner: PrincipalId, now: Timestamp) -> WritePass {
+    pub fn write(
+        self,
+        workspace: WorkspaceId,
+        store: StoreId,
+        owner: PrincipalId,
+        now: Timestamp,
+    ) -> WritePass {
         WritePass {
+            workspace,
             store,
             audience: Audience::Host,
             now,
@@ -272,18 +292,30 @@ impl System {
     }
 
     /// Searches stores.
-    pub fn search(self, stores: Vec<StoreId>, now: Timestamp) -> SearchPass {
-        SearchPass { stores, audience: Audience::Host, now }
+    pub fn search(
+        self,
+        workspace: WorkspaceId,
+        stores: Vec<StoreId>,
+        now: Timestamp,
+    ) -> SearchPass {
+        SearchPass { workspace, stores, audience: Audience::Host, now }
     }
 
     /// Manages a store.
-    pub fn manage(self, store: StoreId, now: Timestamp) -> ManagePass {
-        ManagePass { store, now, actor: Actor::System }
+    pub fn manage(self, workspace: WorkspaceId, store: StoreId, now: Timestamp) -> ManagePass {
+        ManagePass { workspace, store, now, actor: Actor::System }
     }
 
     /// Shares a store without limits.
-    pub fn share(self, store: StoreId, giver: PrincipalId, now: Timestamp) -> SharePass {
+    pub fn share(
+        self,
+        workspace: WorkspaceId,
+        store: StoreId,
+        giver: PrincipalId,
+        now: Timestamp,
+    ) -> SharePass {
         SharePass {
+            workspace,
             store,
             now,
             giver,
@@ -314,6 +346,8 @@ macro_rules! getters {
 
 getters! {
     ReadPass {
+        /// The tenant.
+        workspace: WorkspaceId,
         /// The store.
         store: StoreId,
         /// Host or model.
@@ -322,6 +356,8 @@ getters! {
         now: Timestamp,
     }
     WritePass {
+        /// The tenant.
+        workspace: WorkspaceId,
         /// The store.
         store: StoreId,
         /// Host or model.
@@ -336,12 +372,16 @@ getters! {
         remover: Option<PrincipalId>,
     }
     SearchPass {
+        /// The tenant.
+        workspace: WorkspaceId,
         /// Host or model.
         audience: Audience,
         /// The moment of the request.
         now: Timestamp,
     }
     ManagePass {
+        /// The tenant.
+        workspace: WorkspaceId,
         /// The store.
         store: StoreId,
         /// The moment of the request.
@@ -350,6 +390,8 @@ getters! {
         actor: Actor,
     }
     SharePass {
+        /// The tenant.
+        workspace: WorkspaceId,
         /// The store.
         store: StoreId,
         /// The moment of the request.

@@ -112,6 +112,7 @@ impl Declaration<'_> {
         };
         let declared = DeclaredKey {
             name: entry.name.clone(),
+            workspace: principal.workspace,
             principal: principal.id,
             power: entry.level.into(),
             stores,

@@ -21,7 +21,7 @@ const ENTRIES_MAX: usize = 10_000;
 /// The same for callers' whole reach, which may be thousands of stores each.
 const REACHES_MAX: usize = 256;
 
-type FactsKey = (StoreId, PrincipalId, Option<SessionId>);
+type FactsKey = (WorkspaceId, StoreId, PrincipalId, Option<SessionId>);
 type ReachKey = (WorkspaceId, PrincipalId, bool, Option<SessionId>);
 
 pub(crate) struct Known {

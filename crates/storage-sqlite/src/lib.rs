@@ -135,12 +135,13 @@ impl Storage for SqliteStorage {
 
     async fn facts(
         &self,
+        workspace: WorkspaceId,
         store: StoreId,
         principal: PrincipalId,
         session: Option<SessionId>,
     ) -> Result<Option<Facts>> {
-        let load = || self.readers.read(|conn| read::facts(conn, store, principal, session));
-        self.known.facts(&(store, principal, session), load)
+        let read = |conn: &_| read::facts(conn, workspace, store, principal, session);
+        self.known.facts(&(workspace, store, principal, session), || self.readers.read(read))
     }
 
     async fn list_stores(
@@ -306,8 +307,13 @@ impl Storage for SqliteStorage {
         self.scans.scan(move |conn| keys::list(conn, workspace)).await
     }
 
-    async fn principal(&self, id: PrincipalId) -> Result<Option<Principal>> {
-        self.readers.read(|conn| keys::principal(conn, id))
+    async fn principal(
+        &self,
+        workspace: WorkspaceId,
+        id: PrincipalId,
+    ) -> Result<Option<Principal>> {
+        let found = self.readers.read(|conn| keys::principal(conn, id))?;
+        Ok(found.filter(|found| found.workspace == workspace))
     }
 
     async fn principal_by_name(
@@ -341,15 +347,23 @@ impl Storage for SqliteStorage {
         self.scans.scan(move |conn| sessions::list(conn, workspace, owner, &query)).await
     }
 
-    async fn expired(&self, now: Timestamp, limit: usize) -> Result<Vec<(StoreId, MemoryId)>> {
+    async fn expired(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(WorkspaceId, StoreId, MemoryId)>> {
         self.scans.scan(move |conn| sweep::expired(conn, now, limit)).await
     }
 
-    async fn erasable(&self, now: Timestamp, limit: usize) -> Result<Vec<(StoreId, MemoryId)>> {
+    async fn erasable(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(WorkspaceId, StoreId, MemoryId)>> {
         self.scans.scan(move |conn| sweep::erasable(conn, now, limit)).await
     }
 
-    async fn unpurged(&self, limit: usize) -> Result<Vec<StoreId>> {
+    async fn unpurged(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
         self.scans.scan(move |conn| stores::unpurged(conn, limit)).await
     }
 

@@ -7,13 +7,13 @@
 use crate::fault::{Result, corrupt, not_found};
 use crate::open::{self, SqliteOptions};
 use crate::row::{self, MemoryRow, content_of, opt_id_bytes, visibility_max};
-use crate::stores;
+use crate::stores::{self, StoreRow};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use loci_model::policy::{Facts, ReadPass};
 use loci_model::query::StoreStats;
 use loci_model::{
     At, Audience, Content, Digest, Memory, MemoryId, PrincipalId, SessionId, StoreId, Timestamp,
-    View,
+    View, WorkspaceId,
 };
 use loci_storage::StorageError;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -180,17 +180,19 @@ pub(crate) fn require_store(conn: &Connection, store: StoreId) -> Result<i64> {
 
 pub(crate) fn facts(
     conn: &Connection,
+    workspace: WorkspaceId,
     store: StoreId,
     principal: PrincipalId,
     session: Option<SessionId>,
 ) -> Result<Option<Facts>> {
-    let Some(row) = stores::load(conn, store)?.filter(|row| !row.is_removed) else {
+    let is_there = |row: &StoreRow| !row.is_removed && row.store.workspace == workspace;
+    let Some(row) = stores::load(conn, store)?.filter(is_there) else {
         return Ok(None);
     };
     let grants = crate::grants::concerning(conn, row.store_pk, store, principal)?;
     let attachment = match session {
         None => None,
-        Some(session) => crate::sessions::access(conn, row.store.workspace, session, store)?,
+        Some(session) => crate::sessions::access(conn, workspace, session, store)?,
     };
     Ok(Some(Facts { store: row.store, grants, attachment }))
 }

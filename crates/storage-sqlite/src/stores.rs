@@ -297,17 +297,24 @@ fn facts_of_session(conn: &Connection, caller: &Caller, session: SessionId) -> R
     let stores: HashSet<StoreId> = attached.attachments.iter().map(|one| one.store).collect();
     let mut known = Vec::new();
     for store in stores {
-        known.extend(crate::read::facts(conn, store, caller.principal, Some(session))?);
+        known.extend(crate::read::facts(
+            conn,
+            caller.workspace,
+            store,
+            caller.principal,
+            Some(session),
+        )?);
     }
-    known.retain(|facts| facts.store.workspace == caller.workspace && facts.attachment.is_some());
+    known.retain(|facts| facts.attachment.is_some());
     known.sort_by_key(|facts| (facts.store.created_at, facts.store.id));
     Ok(known)
 }
 
-pub(crate) fn unpurged(conn: &Connection, limit: usize) -> Result<Vec<StoreId>> {
+pub(crate) fn unpurged(conn: &Connection, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
     let mut statement = conn.prepare_cached(include_str!("../queries/store/unpurged.sql"))?;
-    let stores =
-        statement.query_map([int(limit as u64)], |row| row.get(0).map(StoreId::from_bytes))?;
+    let stores = statement.query_map([int(limit as u64)], |row| {
+        Ok((WorkspaceId::from_bytes(row.get(0)?), StoreId::from_bytes(row.get(1)?)))
+    })?;
     Ok(stores.collect::<rusqlite::Result<_>>()?)
 }
 

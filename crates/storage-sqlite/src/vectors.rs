@@ -8,7 +8,7 @@ use crate::row::{count, int, time, visibility_max};
 use crate::stores::StoreRow;
 use crate::texts::{self, PAGE_BYTES_MAX, each_changed};
 use loci_model::policy::SearchPass;
-use loci_model::{Content, Digest, StoreId, Timestamp, VersionId};
+use loci_model::{Content, Digest, StoreId, Timestamp, VersionId, WorkspaceId};
 use loci_storage::{
     EmbedPage, Embeddable, Generation, GenerationId, Receipt, SAME_AS_REVISIONS_MAX, StorageError,
     VectorBatch, VectorLag, VectorSource, check_generation,
@@ -110,6 +110,9 @@ impl Core {
     }
 
     fn put_vectors_of(&mut self, store: &StoreRow, batch: &VectorBatch) -> Result<u64> {
+        if store.store.workspace != batch.workspace {
+            return Ok(0);
+        }
         let mut written = 0;
         let mut is_whole = true;
         for (id, source) in &batch.vectors {
@@ -189,9 +192,10 @@ pub(crate) fn lags(conn: &Connection, id: GenerationId, limit: usize) -> Result<
     let mut statement = conn.prepare_cached(include_str!("../queries/vector/lags.sql"))?;
     let found = statement.query_map(params![id.0, int(limit as u64)], |row| {
         Ok(VectorLag {
-            store: StoreId::from_bytes(row.get(0)?),
-            through: count(row, 1)?,
-            end: count(row, 2)?,
+            workspace: WorkspaceId::from_bytes(row.get(0)?),
+            store: StoreId::from_bytes(row.get(1)?),
+            through: count(row, 2)?,
+            end: count(row, 3)?,
         })
     })?;
     Ok(found.collect::<rusqlite::Result<_>>()?)

@@ -75,6 +75,10 @@ pub enum StorageError {
     /// Too busy; try again.
     #[error("busy")]
     Busy,
+    /// The database cannot be reached, takes no writes or does not answer in time. Whether a write
+    /// happened may be unknown.
+    #[error("database unreachable: {0}")]
+    Unreachable(String),
     /// The disk is full.
     #[error("disk full")]
     Full,

@@ -3,7 +3,7 @@
 //! here, so the only derived rows a storage engine keeps are vectors, which cost too much to make
 //! twice.
 
-use loci_model::{Invalid, Memory, MemoryId, StoreId, Timestamp, VersionId, limit};
+use loci_model::{Invalid, Memory, MemoryId, StoreId, Timestamp, VersionId, WorkspaceId, limit};
 
 /// How many revisions back [`Embeddable::same_as`] looks: an edit that leaves the content alone
 /// comes right after the version that has its vectors, and a long history must not be walked for
@@ -95,6 +95,8 @@ pub struct EmbedPage {
 /// A store whose vectors are behind its feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VectorLag {
+    /// The store's tenant.
+    pub workspace: WorkspaceId,
     /// The store.
     pub store: StoreId,
     /// Up to which feed number vectors follow.
@@ -115,6 +117,8 @@ pub enum VectorSource {
 /// Vectors for one store, and how far they reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VectorBatch {
+    /// The store's tenant.
+    pub workspace: WorkspaceId,
     /// Of which generation.
     pub generation: GenerationId,
     /// Of which store.

@@ -7,6 +7,7 @@
 //! simplest thing that does it.
 #![warn(missing_docs)]
 
+pub mod column;
 mod error;
 mod indexing;
 pub mod log;
@@ -53,10 +54,11 @@ pub trait Storage: Send + Sync + 'static {
     /// before policy, because the thing a first request removed cannot be asked about again.
     async fn recall(&self, idempotency: &Idempotency) -> Result<Option<Receipt>>;
 
-    /// What policy needs to know about a store: the store, its grants to `principal` and to
-    /// everyone, and how `session` attaches it.
+    /// What policy needs to know about a store of a workspace: the store, its grants to `principal`
+    /// and to everyone, and how `session` attaches it.
     async fn facts(
         &self,
+        workspace: WorkspaceId,
         store: StoreId,
         principal: PrincipalId,
         session: Option<SessionId>,
@@ -182,8 +184,9 @@ pub trait Storage: Send + Sync + 'static {
     /// The workspace's keys, oldest first.
     async fn keys(&self, pass: &AdminPass) -> Result<Vec<ApiKey>>;
 
-    /// One principal.
-    async fn principal(&self, id: PrincipalId) -> Result<Option<Principal>>;
+    /// One principal of a workspace.
+    async fn principal(&self, workspace: WorkspaceId, id: PrincipalId)
+    -> Result<Option<Principal>>;
 
     /// A principal by its name.
     async fn principal_by_name(
@@ -209,14 +212,22 @@ pub trait Storage: Send + Sync + 'static {
         query: &SessionQuery,
     ) -> Result<Page<Session, (Timestamp, SessionId)>>;
 
-    /// Memories whose time is over, for the sweeper.
-    async fn expired(&self, now: Timestamp, limit: usize) -> Result<Vec<(StoreId, MemoryId)>>;
+    /// Memories whose time is over, for the sweeper; of all workspaces, as are the next two.
+    async fn expired(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(WorkspaceId, StoreId, MemoryId)>>;
 
     /// Removed memories whose history is due to be erased, for the sweeper.
-    async fn erasable(&self, now: Timestamp, limit: usize) -> Result<Vec<(StoreId, MemoryId)>>;
+    async fn erasable(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(WorkspaceId, StoreId, MemoryId)>>;
 
     /// Stores that were removed but not purged yet, for the sweeper.
-    async fn unpurged(&self, limit: usize) -> Result<Vec<StoreId>>;
+    async fn unpurged(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>>;
 
     /// The store's whole history after a feed number, oldest first, for export.
     async fn log(

@@ -86,11 +86,12 @@ impl Storage for MemStorage {
 
     async fn facts(
         &self,
+        workspace: WorkspaceId,
         store: StoreId,
         principal: PrincipalId,
         session: Option<SessionId>,
     ) -> Result<Option<Facts>> {
-        Ok(self.state().facts(store, principal, session))
+        Ok(self.state().facts(workspace, store, principal, session))
     }
 
     async fn list_stores(
@@ -225,8 +226,14 @@ impl Storage for MemStorage {
         Ok(keys)
     }
 
-    async fn principal(&self, id: PrincipalId) -> Result<Option<Principal>> {
-        Ok(self.state().principal(id).cloned())
+    async fn principal(
+        &self,
+        workspace: WorkspaceId,
+        id: PrincipalId,
+    ) -> Result<Option<Principal>> {
+        let state = self.state();
+        let found = state.principal(id).filter(|found| found.workspace == workspace);
+        Ok(found.cloned())
     }
 
     async fn principal_by_name(
@@ -264,15 +271,23 @@ impl Storage for MemStorage {
         Ok(self.state().list_sessions(workspace, owner, query))
     }
 
-    async fn expired(&self, now: Timestamp, limit: usize) -> Result<Vec<(StoreId, MemoryId)>> {
+    async fn expired(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(WorkspaceId, StoreId, MemoryId)>> {
         Ok(self.state().expired(now, limit))
     }
 
-    async fn erasable(&self, now: Timestamp, limit: usize) -> Result<Vec<(StoreId, MemoryId)>> {
+    async fn erasable(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(WorkspaceId, StoreId, MemoryId)>> {
         Ok(self.state().erasable(now, limit))
     }
 
-    async fn unpurged(&self, limit: usize) -> Result<Vec<StoreId>> {
+    async fn unpurged(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
         Ok(self.state().unpurged(limit))
     }
 

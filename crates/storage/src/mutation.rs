@@ -57,6 +57,8 @@ pub enum SessionChange {
 /// Makes a retried request have one effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Idempotency {
+    /// The tenant.
+    pub workspace: WorkspaceId,
     /// Whose key it is: the bits of the credential's id. Keys of different credentials do not meet,
     /// so two agents that both count their requests from one stay apart.
     pub scope: u128,

@@ -3,8 +3,8 @@
 //! was and nothing is made twice. Nobody's write waits for it.
 
 use crate::{Context, Engine, Error, Result};
+use loci_model::VersionId;
 use loci_model::policy::System;
-use loci_model::{StoreId, VersionId};
 use loci_search::embed::{EmbedError, Embedder, Purpose, passages};
 use loci_search::text::author::header;
 use loci_search::vector;
@@ -144,7 +144,7 @@ impl Engine {
         lag: VectorLag,
     ) -> Result<()> {
         let system = System::because("vectors follow the feed");
-        let pass = system.search(vec![lag.store], self.seams.now());
+        let pass = system.search(lag.workspace, vec![lag.store], self.seams.now());
         let page = self
             .storage
             .embeddable(&pass, lag.store, generation.id, lag.through, CHANGES_A_ROUND)
@@ -170,7 +170,7 @@ impl Engine {
             let pause = pause_among(self.search.writes() - writes, began.elapsed());
             let through = if later.is_empty() { page.through } else { lag.through };
             let made = std::mem::take(&mut vectors);
-            self.put_vectors(generation, lag.store, through, made).await?;
+            self.put_vectors(generation, lag, through, made).await?;
             self.let_write(pause).await;
             if later.is_empty() {
                 return Ok(());
@@ -182,11 +182,11 @@ impl Engine {
     async fn put_vectors(
         &self,
         generation: &Generation,
-        store: StoreId,
+        VectorLag { workspace, store, .. }: VectorLag,
         through: u64,
         vectors: Vec<(VersionId, VectorSource)>,
     ) -> Result<()> {
-        let batch = VectorBatch { generation: generation.id, store, through, vectors };
+        let batch = VectorBatch { workspace, generation: generation.id, store, through, vectors };
         self.write_unasked(Mutation::PutVectors(batch)).await?;
         self.search.embedded.send_modify(|times| *times += 1);
         Ok(())
@@ -245,7 +245,10 @@ impl Engine {
                 let facts = self.storage.all_facts(&context.caller).await?;
                 let stores = facts.iter().map(|facts| facts.store.id).collect();
                 let system = System::because("an administrator asks how far vectors are");
-                let ends = self.storage.feed_ends(&system.search(stores, pass.now())).await?;
+                let ends = self
+                    .storage
+                    .feed_ends(&system.search(pass.workspace(), stores, pass.now()))
+                    .await?;
                 status.stores_behind = ends.iter().filter(|end| end.seq > 0).count() as u64;
                 status.changes_behind = ends.iter().map(|end| end.seq).sum();
             }

@@ -10,12 +10,13 @@ use loci_model::policy::System;
 use loci_model::time::Clock;
 use loci_model::{
     Caller, Cause, Grant, GrantId, Grantee, MemoryId, PrincipalId, RequestId, Session, Store,
-    StoreId, Timestamp, VersionId,
+    StoreId, Timestamp, VersionId, WorkspaceId,
 };
 use loci_storage::mem::MemStorage;
 use loci_storage::{Batch, Mutation, StampedEdit, Storage};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// One thing that happened.
 #[derive(Debug, Clone)]
@@ -53,6 +54,8 @@ pub(crate) struct World {
     storage: Arc<MemStorage>,
     pub(crate) engine: Engine,
     clock: Arc<HandClock>,
+    /// Which workspace each store was made in.
+    homes: Mutex<BTreeMap<StoreId, WorkspaceId>>,
 }
 
 impl World {
@@ -66,7 +69,7 @@ impl World {
             ..SearchOptions::default()
         };
         let engine = Engine::new(storage.clone(), seams).with_search(options);
-        Self { storage, engine, clock }
+        Self { storage, engine, clock, homes: Mutex::default() }
     }
 
     /// Takes the steps again, or what is to be kept of them.
@@ -93,25 +96,33 @@ impl World {
         let now = entry.at;
         self.set_clock(now);
         let system = System::because("the test makes its world");
+        let home = |store: StoreId| self.homes.lock().unwrap()[&store];
         let mutation = match entry.step.clone() {
-            Step::CreateStore(store) => Mutation::CreateStore(store),
-            Step::RemoveStore(store) => Mutation::RemoveStore(system.manage(store, now)),
+            Step::CreateStore(store) => {
+                self.homes.lock().unwrap().insert(store.id, store.workspace);
+                Mutation::CreateStore(store)
+            }
+            Step::RemoveStore(store) => {
+                Mutation::RemoveStore(system.manage(home(store), store, now))
+            }
             Step::Share(grant) => {
-                Mutation::Share(system.share(grant.store, grant.given_by, now), grant)
+                let workspace = home(grant.store);
+                Mutation::Share(system.share(workspace, grant.store, grant.given_by, now), grant)
             }
             Step::Revoke(store, _, grant) => {
-                Mutation::Revoke(system.share(store, PrincipalId::from_u128(0), now), grant)
+                let nobody = PrincipalId::from_u128(0);
+                Mutation::Revoke(system.share(home(store), store, nobody, now), grant)
             }
             Step::OpenSession(session) => Mutation::CreateSession(session),
             Step::Edit(store, _, writer, edit) => {
                 let batch = Batch { edits: vec![*edit], cause: Cause::new(None, "test") };
-                Mutation::Commit(system.write(store, writer, now), batch)
+                Mutation::Commit(system.write(home(store), store, writer, now), batch)
             }
             Step::Erase(store, memory, version) => {
-                Mutation::Erase { pass: system.manage(store, now), memory, version }
+                Mutation::Erase { pass: system.manage(home(store), store, now), memory, version }
             }
             Step::Expire(store, memory, version) => {
-                let pass = system.write(store, PrincipalId::from_u128(0), now);
+                let pass = system.write(home(store), store, PrincipalId::from_u128(0), now);
                 Mutation::Expire { pass, memory, version }
             }
             Step::Follow => {

@@ -1,4 +1,4 @@
-select s.store_id, m.memory_id
+select s.workspace_id, s.store_id, m.memory_id
 from memory as m cross join store as s on s.store = m.store
 where
     m.expires_at is not null

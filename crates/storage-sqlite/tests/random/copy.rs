@@ -55,11 +55,11 @@ async fn export(
     let anybody = principals[0].id;
     let mut items: Vec<ImportItem> = principals.into_iter().map(ImportItem::Principal).collect();
     for store in stores {
-        let Some(facts) = from.facts(*store, anybody, None).await.unwrap() else {
+        let Some(facts) = from.facts(workspace, *store, anybody, None).await.unwrap() else {
             continue;
         };
         items.push(ImportItem::Store(Box::new(facts.store)));
-        let grants = from.grants(&system.read(*store, now)).await.unwrap();
+        let grants = from.grants(&system.read(workspace, *store, now)).await.unwrap();
         items.extend(grants.into_iter().map(ImportItem::Grant));
         let log = from.log(&admin, *store, 0, 10_000).await.unwrap();
         let entries = log.into_iter().map(|entry| ImportItem::Entry(*store, entry));

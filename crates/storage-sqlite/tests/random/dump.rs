@@ -4,8 +4,8 @@
 use loci_model::policy::{self, Facts, ReadPass, SearchPass, System};
 use loci_model::query::{Direction, ListOrder, ListQuery, VersionQuery};
 use loci_model::{
-    Actor, Audience, Caller, KeyId, KeyScope, Memory, Operation, StoreId, Timestamp, VersionId,
-    View, WorkspaceId,
+    Actor, Audience, Caller, KeyId, KeyScope, Memory, Operation, PrincipalId, StoreId, Timestamp,
+    VersionId, View, WorkspaceId,
 };
 use loci_storage::log::LogEntry;
 use loci_storage::{AsOf, Storage};
@@ -33,9 +33,9 @@ pub(crate) async fn dump(
         add("erasable", &erasable);
     }
     add("unpurged", &engine.unpurged(10).await.unwrap());
-    let host = system.read(store, now);
+    let host = system.read(workspace, store, now);
     let Some(facts) =
-        engine.facts(store, loci_model::PrincipalId::from_u128(2), None).await.unwrap()
+        engine.facts(workspace, store, PrincipalId::from_u128(2), None).await.unwrap()
     else {
         return text;
     };
@@ -74,7 +74,7 @@ pub(crate) async fn dump(
         let known = engine.all_facts(&Caller { is_admin, ..caller.clone() }).await.unwrap();
         add("reach", &in_order(&known));
     }
-    let host_search = system.search(vec![store], now);
+    let host_search = system.search(workspace, vec![store], now);
     for (name, pass) in [("host", &host_search), ("model", &model_search)] {
         texts(engine, pass, name, &mut add).await;
         vectors(engine, pass, &known_versions, name, &mut add).await;

@@ -25,7 +25,7 @@ use loci_storage_sqlite::{SqliteOptions, SqliteStorage};
 use std::path::Path;
 use tempfile::TempDir;
 
-const WORKSPACE: WorkspaceId = WorkspaceId::from_u128(1);
+pub(crate) const WORKSPACE: WorkspaceId = WorkspaceId::from_u128(1);
 const OWNER: PrincipalId = PrincipalId::from_u128(2);
 const GUESTS: [PrincipalId; 2] = [PrincipalId::from_u128(3), PrincipalId::from_u128(4)];
 const START: i64 = 1_800_000_000_000_000;
@@ -220,7 +220,7 @@ impl Pair {
     async fn expire(&mut self, store: usize, memory: MemoryId) {
         let version = VersionId::from_u128(self.next_id());
         let system = System::because("random histories");
-        let pass = system.write(self.stores[store], OWNER, self.now);
+        let pass = system.write(WORKSPACE, self.stores[store], OWNER, self.now);
         let result = self.write(Mutation::Expire { pass, memory, version }, None).await;
         if result.is_ok() {
             self.versions.push(version);
@@ -260,6 +260,7 @@ impl Pair {
     /// Gives a mutation to both engines; they must answer alike.
     pub(crate) async fn write(&mut self, mutation: Mutation, key: Option<u8>) -> Result<Receipt> {
         let idempotency = key.map(|key| Idempotency {
+            workspace: WORKSPACE,
             scope: 1,
             key: format!("key {key}"),
             // One request in four is another one under a used key.
@@ -292,8 +293,8 @@ impl Pair {
 
     async fn facts(&self, store: usize, who: Who) -> Option<policy::Facts> {
         let (store, principal) = (self.stores[store], caller(who).principal);
-        let mut found = self.sqlite.facts(store, principal, None).await.unwrap();
-        let mut expected = self.oracle.facts(store, principal, None).await.unwrap();
+        let mut found = self.sqlite.facts(WORKSPACE, store, principal, None).await.unwrap();
+        let mut expected = self.oracle.facts(WORKSPACE, store, principal, None).await.unwrap();
         for facts in [&mut found, &mut expected].into_iter().flatten() {
             facts.grants.sort_by_key(|grant| grant.id);
         }
@@ -303,7 +304,8 @@ impl Pair {
 
     /// What SQLite keeps in memory must follow every write at once.
     async fn compare_what_is_kept(&self) {
-        let pass = System::because("random histories").search(self.stores.clone(), self.now);
+        let pass =
+            System::because("random histories").search(WORKSPACE, self.stores.clone(), self.now);
         let found = self.sqlite.feed_ends(&pass).await.unwrap();
         assert_eq!(found, self.oracle.feed_ends(&pass).await.unwrap());
         for who in [Who::Owner, Who::Guest] {
@@ -314,7 +316,7 @@ impl Pair {
     }
 
     fn manage_pass(&self, store: usize) -> ManagePass {
-        System::because("random histories").manage(self.stores[store], self.now)
+        System::because("random histories").manage(WORKSPACE, self.stores[store], self.now)
     }
 
     fn next_id(&mut self) -> u128 {

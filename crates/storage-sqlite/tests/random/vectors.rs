@@ -1,7 +1,7 @@
 //! The steps of a history that are about vectors: generations, the worker's round, and batches as
 //! no worker would make them.
 
-use crate::pair::{Pair, pick};
+use crate::pair::{Pair, WORKSPACE, pick};
 use crate::plan::VectorPlan;
 use loci_model::VersionId;
 use loci_model::policy::System;
@@ -29,7 +29,7 @@ impl Pair {
     /// One round of the worker: both engines ask for the same, and get it.
     pub(crate) async fn embed(&mut self, store: usize, generation: usize, limit: usize) {
         let (store, generation) = (self.stores[store], self.generation(generation));
-        let pass = System::because("random histories").search(vec![store], self.now);
+        let pass = System::because("random histories").search(WORKSPACE, vec![store], self.now);
         let lags = self.oracle.vector_lags(generation, 10).await.unwrap();
         assert_eq!(self.sqlite.vector_lags(generation, 10).await.unwrap(), lags);
         let lag = lags.iter().find(|lag| lag.store == store);
@@ -49,7 +49,8 @@ impl Pair {
             (needed.version, source)
         });
         let vectors = vectors.collect();
-        let batch = VectorBatch { generation, store, through: page.through, vectors };
+        let batch =
+            VectorBatch { workspace: WORKSPACE, generation, store, through: page.through, vectors };
         let _ = self.write(Mutation::PutVectors(batch), None).await;
     }
 
@@ -70,6 +71,7 @@ impl Pair {
             }
         });
         let batch = VectorBatch {
+            workspace: WORKSPACE,
             generation: self.generation(generation),
             store: self.stores[store],
             through,

@@ -97,7 +97,7 @@ async fn a_directory_of_format_1_opens_with_everything_in_it() {
     let old = tempfile::tempdir().unwrap();
     let (store, owner, workspace) = (today.store, today.owner, today.workspace);
     let (pass, admin) = (today.read_pass(), today.admin_pass());
-    let facts = today.storage.facts(store, owner, None).await.unwrap();
+    let facts = today.storage.facts(workspace, store, owner, None).await.unwrap();
     let feed = today.feed().await;
     let versions = today.storage.versions(&pass, &all_versions()).await.unwrap().items;
     let log = today.storage.log(&admin, store, 0, 1000).await.unwrap();
@@ -107,12 +107,13 @@ async fn a_directory_of_format_1_opens_with_everything_in_it() {
     assert!(sightings(old.path()) > 0, "the index has its words");
 
     let storage = open(old.path());
-    assert_eq!(storage.facts(store, owner, None).await.unwrap(), facts);
+    assert_eq!(storage.facts(workspace, store, owner, None).await.unwrap(), facts);
     assert_eq!(storage.changes(&pass, 0, 1000).await.unwrap(), feed);
     assert_eq!(storage.versions(&pass, &all_versions()).await.unwrap().items, versions);
     assert_eq!(storage.log(&admin, store, 0, 1000).await.unwrap(), log);
     assert_eq!(storage.default_workspace().await.unwrap(), Some(workspace));
-    let search = loci_model::policy::System::because("a test").search(vec![store], pass.now());
+    let search =
+        loci_model::policy::System::because("a test").search(workspace, vec![store], pass.now());
     let found = storage.texts(&search, store, 0, 1000).await.unwrap();
     assert_eq!((found.memories, found.next), (texts.clone(), None));
     assert_eq!(storage.check().await.unwrap().problems, [""; 0]);
@@ -135,12 +136,12 @@ async fn a_directory_of_format_1_opens_with_everything_in_it() {
 async fn what_is_new_works_in_a_directory_of_format_1() {
     let (today, dir) = world().await;
     furnish(&today).await;
-    let store = today.store;
+    let (store, workspace) = (today.store, today.workspace);
     let old = tempfile::tempdir().unwrap();
     drop(today);
     write_format_1(dir.path(), old.path());
     let mut world = World::new(open(old.path())).await;
-    world.store = store;
+    (world.store, world.workspace) = (store, workspace);
     let generation = new_generation(&world).await;
     let lags = world.storage.vector_lags(generation, 10).await.unwrap();
     assert_eq!((lags.len(), lags[0].through), (1, 0), "the old store has no vectors yet");

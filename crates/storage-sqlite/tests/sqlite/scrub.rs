@@ -216,7 +216,7 @@ async fn vectors_of_what_is_scrubbed_are_gone_from_every_file() {
     let redacted = heads[0].head;
     world.edit(update(heads[0].id, "clean")).await.unwrap();
     let purged = world.new_store(Default::default()).await.id;
-    let pass = world.system().write(purged, world.owner, world.now());
+    let pass = world.system().write(world.workspace, purged, world.owner, world.now());
     let there = world.commit_as(pass, vec![put("/a", "text")]).await.unwrap()[0].memory.head;
     for generation in generations {
         for bytes in [&VECTOR[..], &long] {
@@ -225,7 +225,8 @@ async fn vectors_of_what_is_scrubbed_are_gone_from_every_file() {
             put_vectors(&world, generation, &others, &[7; 16]).await;
         }
         let vectors = vec![(there, VectorSource::Made(VECTOR.to_vec()))];
-        let batch = VectorBatch { generation, store: purged, through: 1, vectors };
+        let workspace = world.workspace;
+        let batch = VectorBatch { workspace, generation, store: purged, through: 1, vectors };
         world.write(Mutation::PutVectors(batch)).await.unwrap();
     }
     assert!(vector_sightings(dir.path()) > 500);
@@ -233,7 +234,7 @@ async fn vectors_of_what_is_scrubbed_are_gone_from_every_file() {
     for memory in &heads[1..] {
         erase(&world, memory.id).await.unwrap();
     }
-    let pass = world.system().manage(purged, world.now());
+    let pass = world.system().manage(world.workspace, purged, world.now());
     world.write(Mutation::RemoveStore(pass.clone())).await.unwrap();
     world.write(Mutation::PurgeStore { pass, limit: 10 }).await.unwrap();
     assert_eq!(vector_sightings(dir.path()), 0);

@@ -161,7 +161,7 @@ pub async fn a_moment_must_be_one_of_the_stores(db: Db) {
     let world = World::new(db).await;
     world.put("/a", "x").await;
     let other = world.new_store(StorePolicy::default()).await.id;
-    let pass = world.system().write(other, world.owner, world.now());
+    let pass = world.system().write(world.workspace, other, world.owner, world.now());
     let there = world.commit_as(pass, vec![put("/1", "theirs")]).await.unwrap();
     let unknown = VersionId::from_u128(next_bits());
     for version in [there[0].memory.head, unknown] {
@@ -169,7 +169,11 @@ pub async fn a_moment_must_be_one_of_the_stores(db: Db) {
         let refused = world.storage.texts_at(&world.read_pass(), at, 0, 10).await;
         assert_refused!(refused, StorageError::NotFound("memory version"));
     }
-    let nowhere = world.system().read(loci_model::StoreId::from_u128(next_bits()), world.now());
+    let nowhere = world.system().read(
+        world.workspace,
+        loci_model::StoreId::from_u128(next_bits()),
+        world.now(),
+    );
     let refused = world.storage.texts_at(&nowhere, AsOf::Seq(1), 0, 10).await;
     assert_refused!(refused, StorageError::NotFound("memory store"));
     assert_eq!(stood(&world, AsOf::Seq(9)).await, pairs([("/a", "x")]));

@@ -118,6 +118,7 @@ macro_rules! for_each_contract_case {
                 vectors_come_back_as_they_were_written
                 generations_never_mix
                 vectors_of_the_wrong_size_are_refused_whole
+                vectors_stay_in_their_workspace
                 what_is_gone_takes_no_vectors
                 versions_without_text_take_no_vectors
                 marks_go_forward_and_no_further_than_the_feed
@@ -237,6 +238,7 @@ macro_rules! for_each_contract_case {
                 archived_stores_are_listed_only_when_asked
                 a_list_of_stores_stays_in_its_workspace_and_scope
                 a_removed_store_is_out_of_sight_at_once
+                facts_stay_in_their_workspace
                 a_removed_store_takes_no_writes
                 purging_goes_in_steps_until_nothing_is_left
                 purging_leaves_other_stores_alone
@@ -256,6 +258,7 @@ macro_rules! for_each_contract_case {
             key {
                 a_new_engine_has_no_workspace
                 principals_are_found_by_id_and_name
+                a_principal_is_found_in_its_own_workspace_only
                 a_name_is_taken_once
                 a_key_comes_back_with_its_principal
                 a_hash_is_used_once

@@ -55,9 +55,9 @@ pub async fn feed_numbers_have_no_gaps(db: Db) {
 pub async fn each_store_counts_for_itself(db: Db) {
     let (world, _) = story(db).await;
     let other = world.new_store(Default::default()).await.id;
-    let pass = world.system().write(other, world.owner, world.now());
+    let pass = world.system().write(world.workspace, other, world.owner, world.now());
     world.commit_as(pass, vec![put("/a", "x")]).await.unwrap();
-    let pass = world.system().read(other, world.now());
+    let pass = world.system().read(world.workspace, other, world.now());
     let feed = world.storage.changes(&pass, 0, 10).await.unwrap();
     assert_eq!((feed.len(), feed[0].seq), (1, 1));
 }

@@ -211,7 +211,7 @@ pub async fn a_memory_of_another_store_is_not_found(db: Db) {
     let world = World::new(db).await;
     let other = world.new_store(StorePolicy::default()).await;
     let memory = world.put("/a", "one").await;
-    let pass = world.system().write(other.id, world.owner, world.now());
+    let pass = world.system().write(world.workspace, other.id, world.owner, world.now());
     let result = world.commit_as(pass, vec![update(memory.id, "two")]).await;
     assert_refused!(result, error if not_found(&error));
 }
@@ -219,7 +219,7 @@ pub async fn a_memory_of_another_store_is_not_found(db: Db) {
 pub async fn an_unknown_store_takes_no_edits(db: Db) {
     let world = World::new(db).await;
     let nowhere = loci_model::StoreId::from_u128(next_bits());
-    let pass = world.system().write(nowhere, world.owner, world.now());
+    let pass = world.system().write(world.workspace, nowhere, world.owner, world.now());
     let result = world.commit_as(pass, vec![put("/a", "x")]).await;
     assert_refused!(result, StorageError::NotFound("memory store"));
 }
@@ -404,7 +404,7 @@ pub async fn versions_name_their_actor_and_cause(db: Db) {
 pub async fn the_creator_owns_the_memory(db: Db) {
     let world = World::new(db).await;
     let somebody = world.new_principal("somebody").await;
-    let pass = world.system().write(world.store, somebody, world.now());
+    let pass = world.system().write(world.workspace, world.store, somebody, world.now());
     let outcomes = world.commit_as(pass, vec![put("/a", "x")]).await.unwrap();
     assert_eq!(outcomes[0].memory.owner, somebody);
     let updated = world.edit(update(outcomes[0].memory.id, "y")).await.unwrap();

@@ -27,7 +27,7 @@ pub async fn an_expired_memory_is_invisible_at_its_moment(db: Db) {
     let memory = world.put_with("/a", "word", until(end)).await;
     let at = At::Id(memory.id);
     for (moment, is_seen) in [(end.plus_secs(-1), true), (end, false), (end.plus_secs(1), false)] {
-        let pass = world.system().read(world.store, moment);
+        let pass = world.system().read(world.workspace, world.store, moment);
         let found = world.storage.get(&pass, &at, View::Full).await.unwrap();
         assert_eq!(found.is_some(), is_seen);
     }
@@ -52,7 +52,7 @@ pub async fn what_has_expired_is_named_for_the_sweeper(db: Db) {
     world.put("/c", "x").await;
     let due = async |moment| world.storage.expired(moment, 10).await.unwrap();
     assert!(due(end.plus_secs(-1)).await.is_empty());
-    assert_eq!(due(end).await, [(world.store, over)]);
+    assert_eq!(due(end).await, [(world.workspace, world.store, over)]);
     assert_eq!(due(end.plus_secs(1000)).await.len(), 2);
     assert_eq!(world.storage.expired(end.plus_secs(1000), 1).await.unwrap().len(), 1);
     world.move_clock(10);

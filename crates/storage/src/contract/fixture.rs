@@ -91,23 +91,23 @@ impl World {
     }
 
     pub fn read_pass(&self) -> ReadPass {
-        self.system().read(self.store, self.now())
+        self.system().read(self.workspace, self.store, self.now())
     }
 
     pub fn write_pass(&self) -> WritePass {
-        self.system().write(self.store, self.owner, self.now())
+        self.system().write(self.workspace, self.store, self.owner, self.now())
     }
 
     pub fn manage_pass(&self) -> ManagePass {
-        self.system().manage(self.store, self.now())
+        self.system().manage(self.workspace, self.store, self.now())
     }
 
     pub fn share_pass(&self) -> SharePass {
-        self.system().share(self.store, self.owner, self.now())
+        self.system().share(self.workspace, self.store, self.owner, self.now())
     }
 
     pub fn search_pass(&self) -> SearchPass {
-        self.system().search(vec![self.store], self.now())
+        self.system().search(self.workspace, vec![self.store], self.now())
     }
 
     pub fn admin_pass(&self) -> AdminPass {
@@ -133,7 +133,7 @@ impl World {
     }
 
     pub async fn facts(&self, principal: PrincipalId) -> policy::Facts {
-        let facts = self.storage.facts(self.store, principal, None).await;
+        let facts = self.storage.facts(self.workspace, self.store, principal, None).await;
         facts.unwrap().expect("the store is there")
     }
 
@@ -330,8 +330,14 @@ pub fn committed(receipt: Receipt) -> Vec<Outcome> {
     }
 }
 
-pub fn idempotency(scope: u128, key: &str, request: u8, now: Timestamp) -> Idempotency {
-    Idempotency { scope, key: key.to_owned(), fingerprint: [request; 32], now }
+pub fn idempotency(
+    workspace: WorkspaceId,
+    scope: u128,
+    key: &str,
+    request: u8,
+    now: Timestamp,
+) -> Idempotency {
+    Idempotency { workspace, scope, key: key.to_owned(), fingerprint: [request; 32], now }
 }
 
 pub fn item_text(item: &ListItem) -> String {

@@ -196,7 +196,7 @@ pub async fn a_grant_of_another_store_is_not_found(db: Db) {
     let guest = world.new_principal("g").await;
     let here = share(&world, guest, Level::Read).await;
     let other = world.new_store(Default::default()).await.id;
-    let pass = world.system().share(other, world.owner, world.now());
+    let pass = world.system().share(world.workspace, other, world.owner, world.now());
     assert_refused!(revoke(&world, pass, here.id).await, StorageError::NotFound(_));
     assert_eq!(grants(&world).await.len(), 1);
 }

@@ -19,7 +19,7 @@ fn commit(world: &World, edit: loci_model::Edit) -> Mutation {
 
 pub async fn a_repeated_write_has_one_effect(db: Db) {
     let world = World::new(db).await;
-    let key = || idempotency(1, "k", 1, world.now());
+    let key = || idempotency(world.workspace, 1, "k", 1, world.now());
     let first = write(&world, commit(&world, put("/a", "x")), key()).await.unwrap();
     assert!(!first.is_replay);
     let again = write(&world, commit(&world, put("/a", "x")), key()).await.unwrap();
@@ -30,7 +30,7 @@ pub async fn a_repeated_write_has_one_effect(db: Db) {
 
 pub async fn a_replay_tells_what_was_done_then(db: Db) {
     let world = World::new(db).await;
-    let key = || idempotency(1, "k", 1, world.now());
+    let key = || idempotency(world.workspace, 1, "k", 1, world.now());
     world.put_with("/a", "zero", of_kind("fact")).await;
     let edits = || vec![put("/a", "one"), put("/b", "new"), put("/a", "one"), remove("/b")];
     let mutation = || Mutation::Commit(world.write_pass(), batch(edits()));
@@ -45,7 +45,7 @@ pub async fn a_replay_tells_what_was_done_then(db: Db) {
 
 pub async fn a_replay_does_not_bring_back_what_was_redacted(db: Db) {
     let world = World::new(db).await;
-    let key = || idempotency(1, "k", 1, world.now());
+    let key = || idempotency(world.workspace, 1, "k", 1, world.now());
     let first = write(&world, commit(&world, put("/secret", "x")), key()).await.unwrap();
     let id = committed(first.receipt)[0].memory.id;
     super::redact::erase(&world, id).await.unwrap();
@@ -57,7 +57,7 @@ pub async fn a_replay_does_not_bring_back_what_was_redacted(db: Db) {
 
 pub async fn a_key_used_for_another_request_is_refused(db: Db) {
     let world = World::new(db).await;
-    let key = |request| idempotency(1, "k", request, world.now());
+    let key = |request| idempotency(world.workspace, 1, "k", request, world.now());
     write(&world, commit(&world, put("/a", "x")), key(1)).await.unwrap();
     let other = write(&world, commit(&world, put("/b", "x")), key(2)).await;
     assert_refused!(other, StorageError::KeyReused);
@@ -67,7 +67,7 @@ pub async fn a_key_used_for_another_request_is_refused(db: Db) {
 
 pub async fn keys_of_different_principals_do_not_meet(db: Db) {
     let world = World::new(db).await;
-    let key = |scope| idempotency(scope, "k", 1, world.now());
+    let key = |scope| idempotency(world.workspace, scope, "k", 1, world.now());
     write(&world, commit(&world, put("/a", "x")), key(1)).await.unwrap();
     let other = write(&world, commit(&world, put("/b", "x")), key(2)).await.unwrap();
     assert!(!other.is_replay);
@@ -76,7 +76,7 @@ pub async fn keys_of_different_principals_do_not_meet(db: Db) {
 
 pub async fn a_refused_write_leaves_its_key_free(db: Db) {
     let world = World::new(db).await;
-    let key = || idempotency(1, "k", 1, world.now());
+    let key = || idempotency(world.workspace, 1, "k", 1, world.now());
     write(&world, commit(&world, remove("/a")), key()).await.unwrap_err();
     assert_eq!(world.storage.recall(&key()).await.unwrap(), None);
     world.put("/a", "x").await;
@@ -86,7 +86,7 @@ pub async fn a_refused_write_leaves_its_key_free(db: Db) {
 
 pub async fn a_key_is_recalled_before_anything_is_asked(db: Db) {
     let world = World::new(db).await;
-    let key = idempotency(1, "k", 1, world.now());
+    let key = idempotency(world.workspace, 1, "k", 1, world.now());
     assert_eq!(world.storage.recall(&key).await.unwrap(), None);
     let removal = Mutation::RemoveStore(world.manage_pass());
     let done = write(&world, removal, key.clone()).await.unwrap();
@@ -113,7 +113,7 @@ pub async fn every_kind_of_write_can_be_repeated(db: Db) {
     let mut repeated = mutations();
     repeated.push(Mutation::CreateStore(store));
     for (number, (once, again)) in all.into_iter().zip(repeated).enumerate() {
-        let key = idempotency(1, &format!("k{number}"), 1, world.now());
+        let key = idempotency(world.workspace, 1, &format!("k{number}"), 1, world.now());
         let once = write(&world, once, key.clone()).await.unwrap();
         let feed = world.feed().await.len();
         let again = write(&world, again, key).await.unwrap();
@@ -125,9 +125,9 @@ pub async fn every_kind_of_write_can_be_repeated(db: Db) {
 
 pub async fn old_keys_are_forgotten(db: Db) {
     let world = World::new(db).await;
-    let first = idempotency(1, "first", 1, world.now());
+    let first = idempotency(world.workspace, 1, "first", 1, world.now());
     write(&world, commit(&world, put("/a", "x")), first.clone()).await.unwrap();
-    let second = idempotency(1, "second", 1, world.now());
+    let second = idempotency(world.workspace, 1, "second", 1, world.now());
     write(&world, commit(&world, put("/b", "x")), second.clone()).await.unwrap();
     let forget = Mutation::ForgetKeys { before: second.now };
     assert_eq!(world.write(forget).await.unwrap(), Receipt::KeysForgotten(1));

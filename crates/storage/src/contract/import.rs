@@ -117,7 +117,7 @@ pub async fn a_store_rebuilt_from_its_log_is_the_same(db: Db) {
     let rebuilt: Vec<ImportItem> =
         rebuilt.into_iter().map(|entry| ImportItem::Entry(copy.id, entry)).collect();
     assert_eq!(rebuilt, entries);
-    let pass = world.system().read(copy.id, world.now());
+    let pass = world.system().read(world.workspace, copy.id, world.now());
     let original = world.storage.stats(&world.read_pass()).await.unwrap();
     assert_eq!(world.storage.stats(&pass).await.unwrap(), original);
     let everything = loci_model::query::ListQuery::everything(loci_model::View::Full, 100);
@@ -154,14 +154,14 @@ pub async fn imported_memories_are_searchable_and_editable(db: Db) {
     let mut items = vec![ImportItem::Store(Box::new(copy.clone()))];
     items.extend(retarget(log(&world).await, copy.id, SHIFT));
     import(&world, items).await.unwrap();
-    let pass = world.system().search(vec![copy.id], world.now());
+    let pass = world.system().search(world.workspace, vec![copy.id], world.now());
     let texts = world.storage.texts(&pass, copy.id, 0, 10).await.unwrap().memories;
     let holding = |word: &str| {
         let texts = texts.iter().filter_map(|memory| memory.content.as_ref()?.text());
         texts.filter(|text| text.contains(word)).count()
     };
     assert_eq!((holding("two"), holding("canary"), holding("one")), (1, 0, 0));
-    let pass = world.system().write(copy.id, world.owner, world.now());
+    let pass = world.system().write(world.workspace, copy.id, world.owner, world.now());
     let outcomes = world.commit_as(pass, vec![put("/b/c", "three")]).await.unwrap();
     assert_eq!(outcomes[0].memory.revision, 4);
     world.assert_sound().await;
@@ -172,7 +172,7 @@ pub async fn what_is_there_already_is_passed_over(db: Db) {
     let guest = world.new_principal("guest").await;
     let grant = super::grant::share(&world, guest, Level::Read).await;
     let facts = world.facts(guest).await;
-    let guest = world.storage.principal(guest).await.unwrap().unwrap();
+    let guest = world.storage.principal(world.workspace, guest).await.unwrap().unwrap();
     let mut items = vec![
         ImportItem::Principal(guest),
         ImportItem::Store(Box::new(facts.store)),
@@ -187,7 +187,7 @@ pub async fn what_is_there_already_is_passed_over(db: Db) {
 
 pub async fn principals_and_grants_are_imported(db: Db) {
     let world = World::new(db).await;
-    let mut guest = world.storage.principal(world.owner).await.unwrap().unwrap();
+    let mut guest = world.storage.principal(world.workspace, world.owner).await.unwrap().unwrap();
     guest.id = PrincipalId::from_u128(next_bits());
     guest.name = "imported".into();
     let grant = loci_model::Grant {
@@ -201,7 +201,7 @@ pub async fn principals_and_grants_are_imported(db: Db) {
     };
     let items = vec![ImportItem::Principal(guest.clone()), ImportItem::Grant(grant.clone())];
     assert_eq!(import(&world, items).await.unwrap(), 2);
-    assert_eq!(world.storage.principal(guest.id).await.unwrap(), Some(guest));
+    assert_eq!(world.storage.principal(world.workspace, guest.id).await.unwrap(), Some(guest));
     let grants = world.storage.grants(&world.read_pass()).await.unwrap();
     assert_eq!(grants, [grant]);
 }
@@ -214,7 +214,7 @@ pub async fn history_is_taken_only_in_order(db: Db) {
     let skipping = vec![entries[0].clone(), entries[2].clone()];
     import(&world, skipping).await.unwrap_err();
     let stats = async || {
-        let pass = world.system().read(copy.id, world.now());
+        let pass = world.system().read(world.workspace, copy.id, world.now());
         world.storage.stats(&pass).await.unwrap()
     };
     assert_eq!(stats().await.last_seq, 0, "nothing of a failed import is kept");
@@ -242,7 +242,7 @@ pub async fn an_archived_store_takes_its_history(db: Db) {
     let mut items = vec![ImportItem::Store(Box::new(copy.clone()))];
     items.extend(retarget(log(&world).await, copy.id, SHIFT));
     import(&world, items).await.unwrap();
-    let facts = world.storage.facts(copy.id, world.owner, None).await.unwrap();
+    let facts = world.storage.facts(world.workspace, copy.id, world.owner, None).await.unwrap();
     assert_eq!(facts.unwrap().store, copy);
 }
 
@@ -363,6 +363,9 @@ pub async fn a_version_belongs_to_one_store(db: Db) {
     let mut items = vec![ImportItem::Store(Box::new(copy.clone()))];
     items.extend(retarget(log(&world).await, copy.id, 0));
     assert_refused!(import(&world, items).await, StorageError::Taken(_));
-    assert_eq!(world.storage.facts(copy.id, world.owner, None).await.unwrap(), None);
+    assert_eq!(
+        world.storage.facts(world.workspace, copy.id, world.owner, None).await.unwrap(),
+        None
+    );
     world.assert_sound().await;
 }

@@ -53,7 +53,7 @@ pub async fn principals_are_found_by_id_and_name(db: Db) {
     let receipt = world.write(Mutation::CreatePrincipal(agent.clone())).await;
     assert_eq!(receipt.unwrap(), Receipt::Principal(agent.clone()));
     let storage = &world.storage;
-    assert_eq!(storage.principal(agent.id).await.unwrap(), Some(agent.clone()));
+    assert_eq!(storage.principal(world.workspace, agent.id).await.unwrap(), Some(agent.clone()));
     let named = async |workspace, name| storage.principal_by_name(workspace, name).await.unwrap();
     assert_eq!(named(world.workspace, "Agent 7").await, Some(agent.clone()));
     assert_eq!(named(world.workspace, "agent 7").await, None);
@@ -62,9 +62,16 @@ pub async fn principals_are_found_by_id_and_name(db: Db) {
     assert_eq!(all.iter().map(|one| one.id).collect::<Vec<_>>(), [world.owner, agent.id]);
 }
 
+pub async fn a_principal_is_found_in_its_own_workspace_only(db: Db) {
+    let world = World::new(db).await;
+    let elsewhere = WorkspaceId::from_u128(next_bits());
+    world.write(Mutation::CreateWorkspace(elsewhere, world.now())).await.unwrap();
+    assert_eq!(world.storage.principal(elsewhere, world.owner).await.unwrap(), None);
+}
+
 pub async fn a_name_is_taken_once(db: Db) {
     let world = World::new(db).await;
-    let mut twin = world.storage.principal(world.owner).await.unwrap().unwrap();
+    let mut twin = world.storage.principal(world.workspace, world.owner).await.unwrap().unwrap();
     twin.id = PrincipalId::from_u128(next_bits());
     let result = world.write(Mutation::CreatePrincipal(twin)).await;
     assert_refused!(result, StorageError::Taken(_));
@@ -79,7 +86,7 @@ pub async fn a_key_comes_back_with_its_principal(db: Db) {
     (key.audience, key.expires_at) = (Audience::Model, Some(world.in_secs(9)));
     let key = make(&world, key).await;
     let found = world.storage.key_by_hash(&[1; 32]).await.unwrap();
-    let owner = world.storage.principal(world.owner).await.unwrap().unwrap();
+    let owner = world.storage.principal(world.workspace, world.owner).await.unwrap().unwrap();
     assert_eq!(found, Some((key, owner)));
     assert_eq!(world.storage.key_by_hash(&[2; 32]).await.unwrap(), None);
 }

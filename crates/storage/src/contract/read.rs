@@ -70,7 +70,7 @@ pub async fn a_pass_opens_only_its_own_store(db: Db) {
     let world = World::new(db).await;
     let memory = world.put("/a", "x").await;
     let other = world.new_store(Default::default()).await;
-    let pass = world.system().read(other.id, world.now());
+    let pass = world.system().read(world.workspace, other.id, world.now());
     let found = world.storage.get(&pass, &At::Id(memory.id), View::Full).await;
     assert_eq!(found.unwrap(), None);
     let version = world.storage.version(&pass, memory.head, View::Full).await;
@@ -82,8 +82,11 @@ pub async fn a_pass_opens_only_its_own_store(db: Db) {
 pub async fn an_unknown_store_shows_nothing(db: Db) {
     let world = World::new(db).await;
     let nowhere = StoreId::from_u128(next_bits());
-    assert_eq!(world.storage.facts(nowhere, world.owner, None).await.unwrap(), None);
-    let pass = world.system().read(nowhere, world.now());
+    assert_eq!(
+        world.storage.facts(world.workspace, nowhere, world.owner, None).await.unwrap(),
+        None
+    );
+    let pass = world.system().read(world.workspace, nowhere, world.now());
     let at = At::Path(None, path("/a"));
     assert_eq!(world.storage.get(&pass, &at, View::Full).await.unwrap(), None);
     assert_refused!(world.storage.stats(&pass).await, StorageError::NotFound(_));

@@ -117,7 +117,7 @@ pub async fn unknown_versions_and_those_of_other_stores_are_not_redacted(db: Db)
     let first = world.put("/a", "one").await;
     world.put("/a", "two").await;
     let other = world.new_store(Default::default()).await.id;
-    let pass = world.system().manage(other, world.now());
+    let pass = world.system().manage(world.workspace, other, world.now());
     assert_refused!(
         world.write(Mutation::Redact(pass, first.head)).await,
         StorageError::NotFound(_)
@@ -204,7 +204,7 @@ pub async fn history_due_for_erasure_is_named_until_it_is_erased(db: Db) {
         found.unwrap()
     };
     assert!(due(59).await.is_empty());
-    assert_eq!(due(60).await, [(world.store, memory.id)]);
+    assert_eq!(due(60).await, [(world.workspace, world.store, memory.id)]);
     erase(&world, memory.id).await.unwrap();
     assert!(due(60).await.is_empty());
 }

@@ -109,7 +109,7 @@ pub async fn stores_repeat_apart(db: Db) {
     world.put("/a", "same").await;
     let policy = StorePolicy { repeats: Repeats::Merge, ..StorePolicy::default() };
     let other = world.new_store(policy).await.id;
-    let pass = world.system().write(other, world.owner, world.now());
+    let pass = world.system().write(world.workspace, other, world.owner, world.now());
     let outcomes = world.commit_as(pass, vec![put("/b", "same")]).await.unwrap();
     assert!(outcomes[0].is_created());
 }
@@ -164,7 +164,7 @@ pub async fn a_merged_creation_is_replayed_as_it_was(db: Db) {
     let world = world_that(db, Repeats::Merge).await;
     world.put("/a", "same").await;
     let write = async || {
-        let key = idempotency(1, "k", 1, world.now());
+        let key = idempotency(world.workspace, 1, "k", 1, world.now());
         let commit = Mutation::Commit(world.write_pass(), batch(vec![put("/b", "same")]));
         world.storage.write(commit, Some(key)).await.unwrap()
     };

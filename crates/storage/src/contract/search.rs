@@ -52,7 +52,7 @@ impl Mixed {
 
 async fn other_store(world: &World) -> (StoreId, Memory) {
     let other = world.new_store(StorePolicy::default()).await.id;
-    let pass = world.system().write(other, world.owner, world.now());
+    let pass = world.system().write(world.workspace, other, world.owner, world.now());
     let there = world.commit_as(pass, vec![put("/1", "word")]).await.unwrap();
     (other, there[0].memory.clone())
 }
@@ -126,7 +126,7 @@ pub async fn only_the_stores_of_the_pass_are_read(db: Db) {
         (vec![world.store, other], vec![there.id, here.id]),
         (vec![], vec![]),
     ] {
-        let pass = world.system().search(stores.clone(), world.now());
+        let pass = world.system().search(world.workspace, stores.clone(), world.now());
         let asked = [there_id, here_id, (other, here.id), (world.store, there.id)];
         let found = world.storage.found(&pass, &asked, View::Basic).await.unwrap();
         assert_eq!(ids(&found), expected);
@@ -258,7 +258,8 @@ pub async fn feed_ends_count_every_write_at_once(db: Db) {
     let (other, _) = other_store(&world).await;
     let gone = StoreId::from_u128(next_bits());
     let ends = async || {
-        let pass = world.system().search(vec![other, gone, world.store], world.now());
+        let pass =
+            world.system().search(world.workspace, vec![other, gone, world.store], world.now());
         let ends = world.storage.feed_ends(&pass).await.unwrap();
         assert!(ends.iter().all(|end| end.vectors.is_empty()));
         ends.iter().map(|end| (end.store, end.seq)).collect::<Vec<_>>()
@@ -279,7 +280,10 @@ pub async fn feed_ends_count_every_write_at_once(db: Db) {
 async fn reach(world: &World, caller: &Caller) -> Vec<StoreId> {
     let known = world.storage.all_facts(caller).await.unwrap();
     for facts in known.iter() {
-        let alone = world.storage.facts(facts.store.id, caller.principal, caller.session).await;
+        let alone = world
+            .storage
+            .facts(world.workspace, facts.store.id, caller.principal, caller.session)
+            .await;
         assert_eq!(Some(facts), alone.unwrap().as_ref());
     }
     known.iter().map(|facts: &Facts| facts.store.id).collect()

@@ -116,11 +116,16 @@ pub async fn facts_tell_how_a_session_attaches_a_store(db: Db) {
     session.attachments = vec![attach(world.store, Access::ReadOnly)];
     let session = make(&world, session).await;
     for (store, expected) in [(world.store, Some(Access::ReadOnly)), (other, None)] {
-        let facts = world.storage.facts(store, world.owner, Some(session.id)).await.unwrap();
+        let facts = world
+            .storage
+            .facts(world.workspace, store, world.owner, Some(session.id))
+            .await
+            .unwrap();
         assert_eq!(facts.unwrap().attachment, expected);
     }
     let unknown = Some(SessionId::from_u128(next_bits()));
-    let facts = world.storage.facts(world.store, world.owner, unknown).await.unwrap();
+    let facts =
+        world.storage.facts(world.workspace, world.store, world.owner, unknown).await.unwrap();
     assert_eq!(facts.unwrap().attachment, None);
 }
 
@@ -183,7 +188,11 @@ pub async fn a_removed_session_is_gone(db: Db) {
     assert_eq!(receipt, Receipt::SessionRemoved(session.id));
     assert_eq!(world.storage.session(world.workspace, session.id).await.unwrap(), None);
     assert!(listed(&world, None, &query()).await.is_empty());
-    let facts = world.storage.facts(world.store, world.owner, Some(session.id)).await.unwrap();
+    let facts = world
+        .storage
+        .facts(world.workspace, world.store, world.owner, Some(session.id))
+        .await
+        .unwrap();
     assert_eq!(facts.unwrap().attachment, None);
     assert_refused!(world.write(removal()).await, StorageError::NotFound(_));
 }

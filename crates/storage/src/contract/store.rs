@@ -51,7 +51,7 @@ pub async fn a_store_comes_back_as_it_was_made(db: Db) {
         repeats: Repeats::Merge,
     };
     let store = world.new_store(policy).await;
-    let facts = world.storage.facts(store.id, world.owner, None).await.unwrap();
+    let facts = world.storage.facts(world.workspace, store.id, world.owner, None).await.unwrap();
     assert_eq!(facts.unwrap().store, store);
 }
 
@@ -202,7 +202,10 @@ pub async fn a_removed_store_is_out_of_sight_at_once(db: Db) {
     world.put("/b", "word").await;
     remove_store(&world).await;
     world.move_clock(10);
-    assert_eq!(world.storage.facts(world.store, world.owner, None).await.unwrap(), None);
+    assert_eq!(
+        world.storage.facts(world.workspace, world.store, world.owner, None).await.unwrap(),
+        None
+    );
     assert!(listed(&world, &by_creation()).await.is_empty());
     let at = At::Id(memory.id);
     let found = world.storage.get(&world.read_pass(), &at, View::Full).await;
@@ -219,6 +222,20 @@ pub async fn a_removed_store_is_out_of_sight_at_once(db: Db) {
     match world.storage.versions(&world.read_pass(), &all_versions()).await {
         Ok(page) => assert!(page.items.is_empty()),
         Err(error) => assert!(not_found(&error)),
+    }
+}
+
+pub async fn facts_stay_in_their_workspace(db: Db) {
+    let world = World::new(db).await;
+    let elsewhere = WorkspaceId::from_u128(next_bits());
+    world.write(Mutation::CreateWorkspace(elsewhere, world.now())).await.unwrap();
+    let facts = async |workspace| {
+        let facts = world.storage.facts(workspace, world.store, world.owner, None).await;
+        facts.unwrap().map(|facts| facts.store.id)
+    };
+    for _ in 0..2 {
+        assert_eq!(facts(elsewhere).await, None);
+        assert_eq!(facts(world.workspace).await, Some(world.store));
     }
 }
 
@@ -246,10 +263,10 @@ pub async fn purging_goes_in_steps_until_nothing_is_left(db: Db) {
     };
     assert!(not_found(&purge().await.unwrap_err()), "only a removed store is purged");
     remove_store(&world).await;
-    assert_eq!(world.storage.unpurged(10).await.unwrap(), [world.store]);
+    assert_eq!(world.storage.unpurged(10).await.unwrap(), [(world.workspace, world.store)]);
     let mut steps = 0;
     while purge().await.unwrap() == (Receipt::Purged { is_done: false }) {
-        assert_eq!(world.storage.unpurged(10).await.unwrap(), [world.store]);
+        assert_eq!(world.storage.unpurged(10).await.unwrap(), [(world.workspace, world.store)]);
         steps += 1;
         assert!(steps < 10, "purging ends");
     }
@@ -262,10 +279,10 @@ pub async fn purging_goes_in_steps_until_nothing_is_left(db: Db) {
 pub async fn purging_leaves_other_stores_alone(db: Db) {
     let world = World::new(db).await;
     let doomed = world.new_store(StorePolicy::default()).await.id;
-    let pass = world.system().write(doomed, world.owner, world.now());
+    let pass = world.system().write(world.workspace, doomed, world.owner, world.now());
     world.commit_as(pass, vec![put("/a", "word")]).await.unwrap();
     let kept = world.put("/a", "word").await;
-    let manage = || world.system().manage(doomed, world.now());
+    let manage = || world.system().manage(world.workspace, doomed, world.now());
     world.write(Mutation::RemoveStore(manage())).await.unwrap();
     let purge = Mutation::PurgeStore { pass: manage(), limit: 100 };
     assert_eq!(world.write(purge).await.unwrap(), Receipt::Purged { is_done: true });

@@ -8,7 +8,7 @@ use crate::{
     SAME_AS_REVISIONS_MAX, Storage, StorageError, VectorBatch, VectorLag, VectorSource,
 };
 use loci_model::policy::SearchPass;
-use loci_model::{StoreId, StorePolicy, VersionId, Visibility, limit};
+use loci_model::{StoreId, StorePolicy, VersionId, Visibility, WorkspaceId, limit};
 use std::sync::Arc;
 
 type Db = Arc<dyn Storage>;
@@ -43,7 +43,13 @@ async fn put_vectors(
     through: u64,
     vectors: Vec<(VersionId, VectorSource)>,
 ) -> u64 {
-    let batch = VectorBatch { generation, store: world.store, through, vectors };
+    let batch = VectorBatch {
+        workspace: world.workspace,
+        generation,
+        store: world.store,
+        through,
+        vectors,
+    };
     put_batch(world, batch).await.unwrap()
 }
 
@@ -167,13 +173,38 @@ pub async fn vectors_of_the_wrong_size_are_refused_whole(db: Db) {
     let b = world.put("/b", "y").await.head;
     for bytes in [0, 1, 3, 6, 4 * (limit::PASSAGES_MAX + 1)] {
         let pair = vec![(a, made(1)), (b, VectorSource::Made(vec![0; bytes]))];
-        let batch = VectorBatch { generation, store: world.store, through: 2, vectors: pair };
+        let batch = VectorBatch {
+            workspace: world.workspace,
+            generation,
+            store: world.store,
+            through: 2,
+            vectors: pair,
+        };
         assert_refused!(put_batch(&world, batch).await, StorageError::Invalid(_));
     }
     let many = vec![(a, made(1)); limit::VECTOR_BATCH_MAX + 1];
-    let batch = VectorBatch { generation, store: world.store, through: 2, vectors: many };
+    let batch = VectorBatch {
+        workspace: world.workspace,
+        generation,
+        store: world.store,
+        through: 2,
+        vectors: many,
+    };
     assert_refused!(put_batch(&world, batch).await, StorageError::Invalid(_));
     assert_eq!(vectors(&world, generation, &[a, b]).await, [None, None]);
+    assert!(marks(&world).await.is_empty());
+}
+
+pub async fn vectors_stay_in_their_workspace(db: Db) {
+    let world = World::new(db).await;
+    let generation = open(&world, "m", false).await.id;
+    let a = world.put("/a", "x").await.head;
+    let workspace = WorkspaceId::from_u128(next_bits());
+    world.write(Mutation::CreateWorkspace(workspace, world.now())).await.unwrap();
+    let vectors = vec![(a, made(1))];
+    let batch = VectorBatch { workspace, generation, store: world.store, through: 1, vectors };
+    assert_eq!(put_batch(&world, batch).await.unwrap(), 0);
+    assert_eq!(self::vectors(&world, generation, &[a]).await, [None]);
     assert!(marks(&world).await.is_empty());
 }
 
@@ -182,6 +213,7 @@ pub async fn what_is_gone_takes_no_vectors(db: Db) {
     let generation = open(&world, "m", false).await.id;
     let a = world.put("/a", "x").await.head;
     let nothing = |generation, store| VectorBatch {
+        workspace: world.workspace,
         generation,
         store,
         through: 1,
@@ -244,10 +276,10 @@ pub async fn stores_that_are_behind_are_named(db: Db) {
         world.put(&format!("/{n}"), "x").await;
     }
     let other = world.new_store(StorePolicy::default()).await.id;
-    let pass = world.system().write(other, world.owner, world.now());
+    let pass = world.system().write(world.workspace, other, world.owner, world.now());
     world.commit_as(pass, vec![put("/1", "a"), put("/2", "b")]).await.unwrap();
-    let here = VectorLag { store: world.store, through: 0, end: 3 };
-    let there = VectorLag { store: other, through: 0, end: 2 };
+    let here = VectorLag { workspace: world.workspace, store: world.store, through: 0, end: 3 };
+    let there = VectorLag { workspace: world.workspace, store: other, through: 0, end: 2 };
     assert_eq!(lags(10).await, [there, here], "those least behind first");
     assert_eq!(lags(1).await, [there]);
     put_vectors(&world, generation, 2, vec![]).await;
@@ -255,7 +287,10 @@ pub async fn stores_that_are_behind_are_named(db: Db) {
     assert_eq!(lags(10).await, [here, there]);
     put_vectors(&world, generation, 3, vec![]).await;
     assert_eq!(lags(10).await, [there]);
-    world.write(Mutation::RemoveStore(world.system().manage(other, world.now()))).await.unwrap();
+    world
+        .write(Mutation::RemoveStore(world.system().manage(world.workspace, other, world.now())))
+        .await
+        .unwrap();
     assert!(lags(10).await.is_empty());
     let fresh = open(&world, "m", true).await.id;
     assert_eq!(world.storage.vector_lags(fresh, 10).await.unwrap().len(), 1);
@@ -317,7 +352,7 @@ pub async fn only_the_pass_opens_vectors(db: Db) {
     let here = world.put("/a", "x").await.head;
     put_vectors(&world, generation, 1, vec![(here, made(1))]).await;
     let other = world.new_store(StorePolicy::default()).await.id;
-    let elsewhere = world.system().search(vec![other], world.now());
+    let elsewhere = world.system().search(world.workspace, vec![other], world.now());
     let storage = &world.storage;
     let refused = storage.vectors(&elsewhere, world.store, generation, &[here]).await;
     assert_refused!(refused, StorageError::NotFound(_));
@@ -472,14 +507,17 @@ pub async fn an_imported_store_begins_without_vectors(db: Db) {
     assert!(marks(&world).await.is_empty());
     assert_eq!(embeddable(&world, generation, 0, 10).await.texts[0].version, head);
     let lags = world.storage.vector_lags(generation, 10).await.unwrap();
-    assert_eq!(lags, [VectorLag { store: world.store, through: 0, end: 1 }]);
+    assert_eq!(
+        lags,
+        [VectorLag { workspace: world.workspace, store: world.store, through: 0, end: 1 }]
+    );
 }
 
 pub async fn writes_of_vectors_can_be_repeated(db: Db) {
     let world = World::new(db).await;
     let head = world.put("/a", "x").await.head;
     let write = async |key: &str, mutation: Mutation| {
-        let key = idempotency(1, key, 1, world.now());
+        let key = idempotency(world.workspace, 1, key, 1, world.now());
         world.storage.write(mutation, Some(key)).await.unwrap()
     };
     let now = world.now();
@@ -489,7 +527,13 @@ pub async fn writes_of_vectors_can_be_repeated(db: Db) {
     assert_eq!((again.is_replay, &again.receipt), (true, &first.receipt));
     let Receipt::Generation(generation) = first.receipt else { panic!() };
     let vectors = vec![(head, made(1))];
-    let batch = VectorBatch { generation: generation.id, store: world.store, through: 1, vectors };
+    let batch = VectorBatch {
+        workspace: world.workspace,
+        generation: generation.id,
+        store: world.store,
+        through: 1,
+        vectors,
+    };
     let first = write("put", Mutation::PutVectors(batch.clone())).await;
     let again = write("put", Mutation::PutVectors(batch)).await;
     assert_eq!((again.is_replay, again.receipt), (true, first.receipt));

@@ -11,8 +11,9 @@ impl State {
         let mut known: Vec<Facts> = self
             .shelves
             .keys()
-            .filter_map(|store| self.facts(*store, caller.principal, caller.session))
-            .filter(|facts| facts.store.workspace == caller.workspace)
+            .filter_map(|store| {
+                self.facts(caller.workspace, *store, caller.principal, caller.session)
+            })
             .filter(|facts| match caller.session {
                 Some(_) => facts.attachment.is_some(),
                 None => {

@@ -1,6 +1,6 @@
 //! Listings. Each one sorts all there is and cuts the page out.
 
-use super::state::{Shelf, State, is_expired, is_shown_to, memory_in, version_in};
+use super::state::{Kept, Shelf, State, is_expired, is_shown_to, memory_in, version_in};
 use crate::log::LogEntry;
 use crate::{Result, StorageError};
 use loci_model::policy::{AdminPass, BrowsePass, Facts, ReadPass};
@@ -16,15 +16,16 @@ use loci_model::{
 impl State {
     pub(super) fn facts(
         &self,
+        workspace: WorkspaceId,
         store: StoreId,
         principal: PrincipalId,
         session: Option<SessionId>,
     ) -> Option<Facts> {
-        let shelf = self.shelf(store).ok()?;
+        let shelf = self.shelf(store).ok().filter(|shelf| shelf.store.workspace == workspace)?;
         let concerns = [Grantee::Principal(principal), Grantee::Everyone];
         let mut grants = shelf.grants.clone();
         grants.retain(|grant| concerns.contains(&grant.grantee));
-        let session = session.and_then(|id| self.session(shelf.store.workspace, id));
+        let session = session.and_then(|id| self.session(workspace, id));
         let session = session.filter(|session| session.archived_at.is_none());
         let mut attachments = session.into_iter().flat_map(|session| &session.attachments);
         let attachment = attachments.find(|attachment| attachment.store == store);
@@ -189,21 +190,46 @@ impl State {
         Ok(later.take(limit).map(entry).collect())
     }
 
-    pub(super) fn expired(&self, now: Timestamp, limit: usize) -> Vec<(StoreId, MemoryId)> {
-        let memories = self.present().flat_map(Shelf::live);
-        let due = memories.filter(|memory| is_expired(memory, now));
-        due.map(|memory| (memory.store, memory.id)).take(limit).collect()
+    pub(super) fn expired(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> Vec<(WorkspaceId, StoreId, MemoryId)> {
+        let due = |shelf: &Shelf| {
+            let memories = shelf.live().filter(|memory| is_expired(memory, now));
+            memories.map(|memory| memory.id).collect()
+        };
+        self.due(due, limit)
     }
 
-    pub(super) fn erasable(&self, now: Timestamp, limit: usize) -> Vec<(StoreId, MemoryId)> {
-        let memories = self.present().flat_map(|shelf| &shelf.memories);
-        let due = memories.filter(|(_, kept)| kept.erase_at.is_some_and(|at| at <= now));
-        due.map(|(id, kept)| (kept.last().store, *id)).take(limit).collect()
+    pub(super) fn erasable(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> Vec<(WorkspaceId, StoreId, MemoryId)> {
+        let due = |shelf: &Shelf| {
+            let is_due = |kept: &Kept| kept.erase_at.is_some_and(|at| at <= now);
+            let memories = shelf.memories.iter().filter(|(_, kept)| is_due(kept));
+            memories.map(|(id, _)| *id).collect()
+        };
+        self.due(due, limit)
     }
 
-    pub(super) fn unpurged(&self, limit: usize) -> Vec<StoreId> {
+    fn due(
+        &self,
+        due: impl Fn(&Shelf) -> Vec<MemoryId>,
+        limit: usize,
+    ) -> Vec<(WorkspaceId, StoreId, MemoryId)> {
+        let of_store = |shelf: &Shelf| {
+            let (workspace, store) = (shelf.store.workspace, shelf.store.id);
+            due(shelf).into_iter().map(move |memory| (workspace, store, memory))
+        };
+        self.present().flat_map(of_store).take(limit).collect()
+    }
+
+    pub(super) fn unpurged(&self, limit: usize) -> Vec<(WorkspaceId, StoreId)> {
         let removed = self.shelves.values().filter(|shelf| shelf.is_removed);
-        removed.map(|shelf| shelf.store.id).take(limit).collect()
+        removed.map(|shelf| (shelf.store.workspace, shelf.store.id)).take(limit).collect()
     }
 
     fn present(&self) -> impl Iterator<Item = &Shelf> {

@@ -37,8 +37,10 @@ impl State {
         };
         batch.check(generation.dims)?;
         match self.shelf_mut(batch.store) {
-            Ok(shelf) => Ok(Receipt::VectorsPut(shelf.put_vectors(batch))),
-            Err(_) => Ok(Receipt::VectorsPut(0)),
+            Ok(shelf) if shelf.store.workspace == batch.workspace => {
+                Ok(Receipt::VectorsPut(shelf.put_vectors(batch)))
+            }
+            Ok(_) | Err(_) => Ok(Receipt::VectorsPut(0)),
         }
     }
 
@@ -91,6 +93,7 @@ impl State {
         }
         let present = self.shelves.values().filter(|shelf| !shelf.is_removed);
         let lag = |shelf: &Shelf| VectorLag {
+            workspace: shelf.store.workspace,
             store: shelf.store.id,
             through: shelf.marks.get(&generation).copied().unwrap_or(0),
             end: shelf.feed.len() as u64,
