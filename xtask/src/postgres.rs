@@ -127,7 +127,7 @@ pub(crate) fn run(root: &Path, command: &[String]) -> Result<()> {
 
 /// A build a person brought along wins over the one we would install.
 fn brought(build: Build) -> Option<PathBuf> {
-    std::env::var_os(build.bin_variable()).map(PathBuf::from)
+    std::env::var_os(build.bin_variable()).filter(|bin| !bin.is_empty()).map(PathBuf::from)
 }
 
 fn floor() -> Result<PathBuf> {
