@@ -1,0 +1,4 @@
+create table if not exists loci.migration (
+    number int not null constraint migration_pk primary key,
+    applied_at timestamptz not null default now()
+)

@@ -1,0 +1,206 @@
+//! Opening a database: the look at what is there, the schema, and the pool of connections.
+//!
+//! A database of a newer Loci, or a server that is too old, is refused before anything is touched.
+//! Every connection of the pool works as the role `loci_app`, and durability is not a setting: a
+//! server that is told to acknowledge before it has written is told otherwise here.
+
+use crate::address::Address;
+use crate::client::Clients;
+use crate::migrate;
+use crate::tls;
+use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use std::fmt;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// How long the first connection may take, and each question asked before the schema is changed.
+pub(crate) const OPENING_MAX: Duration = Duration::from_secs(10);
+
+/// What can be tuned. None of it changes what is promised.
+#[derive(Clone)]
+pub struct PostgresOptions {
+    /// `postgres://user:password@host:port/database`.
+    pub url: String,
+    /// Connections at most.
+    pub pool_size: usize,
+    /// How long a caller is kept waiting before it is told that the database does not answer.
+    pub patience: Duration,
+}
+
+impl PostgresOptions {
+    /// The usual settings for a database.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into(), pool_size: 16, patience: Duration::from_millis(1500) }
+    }
+}
+
+/// The URL holds a password.
+impl fmt::Debug for PostgresOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresOptions")
+            .field("pool_size", &self.pool_size)
+            .field("patience", &self.patience)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a database could not be opened. None of it repeats a password.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The URL cannot be understood.
+    #[error("cannot use this database URL: {0}")]
+    Url(String),
+    /// It was written by a newer Loci; nothing in it was touched.
+    #[error("the database has format {found}, this version knows up to {known}")]
+    NewerFormat {
+        /// The format found.
+        found: u32,
+        /// The newest format known here.
+        known: u32,
+    },
+    /// The server is older than the oldest that is supported.
+    #[error("PostgreSQL {found} is too old, 15 is the oldest that works")]
+    OldServer {
+        /// Its version.
+        found: String,
+    },
+    /// The database cannot hold every text.
+    #[error("the database has the encoding {found}, it must have UTF8")]
+    Encoding {
+        /// Its encoding.
+        found: String,
+    },
+    /// The user may not do what is needed, and this is what lets it.
+    #[error("{0}")]
+    NotAllowed(String),
+    /// Nobody answers, or not in time.
+    #[error("the database cannot be reached: {0}")]
+    Unreachable(String),
+    /// The database refused, or failed.
+    #[error("cannot open the database: {0}")]
+    Io(String),
+}
+
+impl From<tokio_postgres::Error> for OpenError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        let Some(said) = error.as_db_error() else {
+            return Self::Unreachable(with_causes(&error));
+        };
+        let told = format!("{} ({})", said.message(), said.code().code());
+        let is_away = [SqlState::CANNOT_CONNECT_NOW, SqlState::TOO_MANY_CONNECTIONS];
+        if is_away.contains(said.code()) { Self::Unreachable(told) } else { Self::Io(told) }
+    }
+}
+
+/// An error with what caused it, as far as it does not say so itself.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut told = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let why = error.to_string();
+        if !told.contains(&why) {
+            told.push_str(": ");
+            told.push_str(&why);
+        }
+        cause = error.source();
+    }
+    told
+}
+
+/// Opens a database, making what is missing in it.
+pub(crate) async fn open(options: &PostgresOptions) -> Result<Clients, OpenError> {
+    let address = Address::parse(&options.url, options.patience)?;
+    let connector = tls::connector(&address.trust)?;
+    let lone = Lone::connect(&address, &connector).await?;
+    migrate::run(&lone.client).await?;
+    let setup = setup(&lone.client, options.patience).await?;
+    lone.end().await;
+    let config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    let manager = Manager::from_config(address.config, connector, config);
+    let pool = Pool::builder(manager)
+        .max_size(options.pool_size.max(1))
+        .wait_timeout(Some(options.patience))
+        .create_timeout(Some(options.patience))
+        .recycle_timeout(Some(options.patience))
+        .runtime(Runtime::Tokio1)
+        .post_create(Hook::async_fn(move |client, _| {
+            let setup = setup.clone();
+            Box::pin(async move { client.batch_execute(&setup).await.map_err(HookError::Backend) })
+        }))
+        .build()
+        .map_err(|error| OpenError::Io(error.to_string()))?;
+    let clients = Clients { pool, patience: options.patience };
+    first(&clients).await?;
+    Ok(clients)
+}
+
+/// Takes a connection as every later one is taken, so that what does not work shows at the start.
+async fn first(clients: &Clients) -> Result<(), OpenError> {
+    use deadpool_postgres::PoolError;
+    match clients.pool.get().await {
+        Ok(_) => Ok(()),
+        Err(PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error))) => {
+            Err(error.into())
+        }
+        Err(other) => Err(OpenError::Unreachable(other.to_string())),
+    }
+}
+
+/// What a new connection is told before its first transaction.
+async fn setup(client: &Client, patience: Duration) -> Result<String, OpenError> {
+    // Two thirds, so that a lock that is not to be had is told as such, and not as silence.
+    let lock_millis = patience.as_millis() * 2 / 3;
+    let schemas = match vector_schema(client).await? {
+        Some(schema) => format!("loci, {schema}, pg_temp"),
+        None => "loci, pg_temp".into(),
+    };
+    Ok(format!(
+        "set role {role};
+        set search_path to {schemas};
+        set client_min_messages to warning;
+        set lock_timeout to {lock_millis};
+        set idle_in_transaction_session_timeout to '10s';
+        set row_security to on;
+        set jit to off;
+        select set_config('synchronous_commit', 'on', false)
+        where current_setting('synchronous_commit') in ('off', 'local')",
+        role = migrate::ROLE,
+    ))
+}
+
+/// The schema that pgvector's types are in, quoted, where the extension exists.
+async fn vector_schema(client: &Client) -> Result<Option<String>, OpenError> {
+    let sql = include_str!("../queries/vector/schema.sql");
+    let found = client.query_opt(sql, &[]).await?;
+    Ok(found.map(|row| row.try_get(0)).transpose()?)
+}
+
+/// One connection outside the pool.
+struct Lone {
+    client: Client,
+    link: JoinHandle<()>,
+}
+
+impl Lone {
+    async fn connect(address: &Address, tls: &MakeRustlsConnect) -> Result<Self, OpenError> {
+        let connecting = timeout(OPENING_MAX, address.config.connect(tls.clone())).await;
+        let late = |_| OpenError::Unreachable("no answer in time".into());
+        let (client, connection) = connecting.map_err(late)??;
+        let link = tokio::spawn(async move {
+            // Whoever asks something learns that the connection broke.
+            let _ = connection.await;
+        });
+        Ok(Self { client, link })
+    }
+
+    /// Says goodbye, so that the server does not count one connection more than there are.
+    async fn end(self) {
+        let Self { client, link } = self;
+        drop(client);
+        let _ = timeout(OPENING_MAX, link).await;
+    }
+}
