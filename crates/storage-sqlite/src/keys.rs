@@ -39,6 +39,13 @@ pub(crate) fn default_workspace(conn: &Connection) -> Result<Option<WorkspaceId>
     Ok(first.optional()?)
 }
 
+pub(crate) fn workspaces(conn: &Connection) -> Result<Vec<(WorkspaceId, Timestamp)>> {
+    let mut statement = conn.prepare_cached(include_str!("../queries/workspace/list.sql"))?;
+    let found =
+        statement.query_map([], |row| Ok((WorkspaceId::from_bytes(row.get(0)?), time(row, 1)?)))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
 fn read_principal(row: &Row<'_>) -> rusqlite::Result<Principal> {
     Ok(Principal {
         id: PrincipalId::from_bytes(row.get(0)?),

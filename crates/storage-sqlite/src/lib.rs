@@ -16,6 +16,7 @@ mod fault;
 mod grants;
 mod history;
 mod idempotency;
+mod import;
 mod keys;
 mod known;
 mod list;
@@ -53,7 +54,7 @@ use loci_model::{
 };
 use loci_storage::{
     Applied, AsOf, ChangedTexts, CheckReport, EmbedPage, FeedEnd, Generation, GenerationId,
-    Idempotency, Mutation, Receipt, Result, Storage, StorageError, TextPage, VectorLag,
+    Idempotency, Mutation, Receipt, Remembered, Result, Storage, StorageError, TextPage, VectorLag,
     log::LogEntry,
 };
 use open::DataDir;
@@ -365,6 +366,21 @@ impl Storage for SqliteStorage {
 
     async fn unpurged(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
         self.scans.scan(move |conn| stores::unpurged(conn, limit)).await
+    }
+
+    async fn workspaces(&self) -> Result<Vec<(WorkspaceId, Timestamp)>> {
+        self.readers.read_once(keys::workspaces)
+    }
+
+    async fn remembered(
+        &self,
+        pass: &AdminPass,
+        after: Option<(u128, String)>,
+        limit: usize,
+    ) -> Result<Vec<Remembered>> {
+        let workspace = pass.workspace();
+        let page = move |conn: &_| idempotency::page(conn, workspace, after.as_ref(), limit);
+        self.scans.scan(page).await
     }
 
     async fn log(

@@ -8,14 +8,15 @@ use crate::history::{self, Entry, NewVersion};
 use crate::row::{self, MemoryRow, actor, change_op, count, int, operation, opt_id_bytes, time};
 use crate::rows::{BareMemory, insert_content, strip_memory, update_memory};
 use crate::stores::{self, StoreRow};
-use crate::{grants, keys, read, redact, versions};
+use crate::texts::PAGE_BYTES_MAX;
+use crate::{read, redact, versions};
 use loci_model::policy::AdminPass;
 use loci_model::{
-    Actor, At, Audience, ChangeOp, Grant, Invalid, Memory, MemoryId, Operation, Principal,
-    PrincipalId, Store, StoreId, Timestamp, Version, VersionId, View,
+    Actor, At, Audience, ChangeOp, Invalid, Memory, MemoryId, Operation, PrincipalId, StoreId,
+    Timestamp, Version, VersionId, View,
 };
-use loci_storage::log::{ImportItem, KnownMemory, LogEntry, check_next};
-use loci_storage::{Receipt, StorageError};
+use loci_storage::StorageError;
+use loci_storage::log::{KnownMemory, LogEntry, check_next};
 use rusqlite::{Connection, OptionalExtension, params};
 
 pub(crate) fn export(
@@ -31,8 +32,12 @@ pub(crate) fn export(
     let mut statement = conn.prepare_cached(include_str!("../queries/change/log.sql"))?;
     let mut rows = statement.query(params![row.store_pk, int(after), int(limit as u64)])?;
     let mut entries = Vec::new();
-    while let Some(row) = rows.next()? {
+    let mut bytes = 0;
+    while bytes < PAGE_BYTES_MAX as u64
+        && let Some(row) = rows.next()?
+    {
         let known = row::version(row, store)?;
+        bytes += known.version.size_bytes.unwrap_or(0);
         entries.push(match change_op(row, 28)? {
             ChangeOp::Redacted => LogEntry::Redaction {
                 seq: count(row, 27)?,
@@ -53,27 +58,7 @@ pub(crate) fn export(
 }
 
 impl Core {
-    pub(crate) fn import(&mut self, pass: &AdminPass, items: &[ImportItem]) -> Result<Receipt> {
-        let mut added = 0;
-        for item in items {
-            let is_new = match item {
-                ImportItem::Principal(principal) => import_principal(&self.conn, pass, principal)?,
-                ImportItem::Store(store) => import_store(&self.conn, pass, store)?,
-                ImportItem::Grant(grant) => self.with_store(grant.store, |core, row| {
-                    require_workspace(pass, row)?;
-                    import_grant(&core.conn, row, grant)
-                })?,
-                ImportItem::Entry(store, entry) => self.with_store(*store, |core, row| {
-                    require_workspace(pass, row)?;
-                    core.import_entry(row, entry)
-                })?,
-            };
-            added += u64::from(is_new);
-        }
-        Ok(Receipt::Imported(added))
-    }
-
-    fn import_entry(&mut self, store: &mut StoreRow, entry: &LogEntry) -> Result<bool> {
+    pub(crate) fn import_entry(&mut self, store: &mut StoreRow, entry: &LogEntry) -> Result<bool> {
         let seq = entry.seq();
         if seq == 0 || seq > store.seq + 1 {
             return Err(invalid("is not the next entry of the store's history"));
@@ -305,47 +290,6 @@ fn holds(conn: &Connection, store: &StoreRow, entry: &LogEntry) -> Result<bool> 
             }
             LogEntry::Redaction { version, at, .. } => (ChangeOp::Redacted, *version, *at),
         })
-}
-
-fn import_principal(conn: &Connection, pass: &AdminPass, principal: &Principal) -> Result<bool> {
-    if keys::principal(conn, principal.id)?.as_ref() == Some(principal) {
-        return Ok(false);
-    }
-    if principal.workspace != pass.workspace() {
-        return Err(not_found("workspace"));
-    }
-    keys::create_principal(conn, principal)?;
-    Ok(true)
-}
-
-fn import_store(conn: &Connection, pass: &AdminPass, store: &Store) -> Result<bool> {
-    let known = stores::load(conn, store.id)?;
-    if known.is_some_and(|row| !row.is_removed && row.store == *store) {
-        return Ok(false);
-    }
-    if store.workspace != pass.workspace() {
-        return Err(not_found("workspace"));
-    }
-    stores::create(conn, store)?;
-    Ok(true)
-}
-
-fn import_grant(conn: &Connection, store: &StoreRow, grant: &Grant) -> Result<bool> {
-    let known = grants::list(conn, store.store_pk, store.store.id)?;
-    if known.contains(grant) {
-        return Ok(false);
-    }
-    let is_taken = known.iter().any(|known| known.grantee == grant.grantee)
-        || grants::by_id(conn, grant.id)?.is_some();
-    if is_taken {
-        return Err(StorageError::Taken("grant").into());
-    }
-    grants::put(conn, store.store_pk, grant)?;
-    Ok(true)
-}
-
-fn require_workspace(pass: &AdminPass, store: &StoreRow) -> Result<()> {
-    if store.store.workspace == pass.workspace() { Ok(()) } else { Err(not_found("memory store")) }
 }
 
 fn require_later(store: &StoreRow, at: Timestamp) -> Result<()> {

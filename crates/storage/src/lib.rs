@@ -13,6 +13,7 @@ mod indexing;
 pub mod log;
 mod mutation;
 mod receipt;
+mod remembered;
 
 #[cfg(feature = "contract")]
 pub mod contract;
@@ -26,6 +27,7 @@ pub use indexing::{
 };
 pub use mutation::{Batch, Idempotency, Mutation, SessionChange, StampedEdit, reason};
 pub use receipt::{Applied, CheckReport, Receipt};
+pub use remembered::{OutcomeRefs, ReceiptRefs, Remembered};
 
 use async_trait::async_trait;
 use loci_model::policy::{AdminPass, BrowsePass, Facts, ReadPass, SearchPass};
@@ -229,7 +231,21 @@ pub trait Storage: Send + Sync + 'static {
     /// Stores that were removed but not purged yet, for the sweeper.
     async fn unpurged(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>>;
 
-    /// The store's whole history after a feed number, oldest first, for export.
+    /// Every workspace and since when it is there, oldest first; for those who move all of them.
+    async fn workspaces(&self) -> Result<Vec<(WorkspaceId, Timestamp)>>;
+
+    /// What is remembered of requests with an idempotency key, in the order of scope and key, after
+    /// those of the last page. Requests of credentials that are gone are left out: nobody can
+    /// repeat them.
+    async fn remembered(
+        &self,
+        pass: &AdminPass,
+        after: Option<(u128, String)>,
+        limit: usize,
+    ) -> Result<Vec<Remembered>>;
+
+    /// The store's whole history after a feed number, oldest first, for export. Large contents make
+    /// pages shorter; only at the end is one empty.
     async fn log(
         &self,
         pass: &AdminPass,
@@ -246,4 +262,17 @@ pub trait Storage: Send + Sync + 'static {
 
     /// Whether writes are being accepted.
     async fn ready(&self) -> Result<()>;
+
+    /// Whether this server may do a piece of work that one server is enough for, for so many
+    /// seconds from now; asking again keeps it. An engine that one process has to itself always
+    /// says yes.
+    async fn lease(&self, _work: &str, _secs: u32) -> Result<bool> {
+        Ok(true)
+    }
+
+    /// Waits until another server may have written something. A hint: it may come too often, late
+    /// or not at all. An engine that one process has to itself waits for ever.
+    async fn others_wrote(&self) {
+        std::future::pending().await
+    }
 }

@@ -1,8 +1,9 @@
 //! A store as its history: enough to rebuild it elsewhere, number for number.
 
+use crate::Remembered;
 use loci_model::{
-    Actor, Grant, Invalid, MemoryId, Operation, Principal, PrincipalId, Store, StoreId, Timestamp,
-    Version, VersionId,
+    Actor, ApiKey, Grant, Invalid, MemoryId, Operation, Principal, PrincipalId, Session, Store,
+    StoreId, Timestamp, Version, VersionId,
 };
 
 /// The last moment of the year 9999. A later one in a history would leave no room for the entries
@@ -139,4 +140,10 @@ pub enum ImportItem {
     Grant(Grant),
     /// An entry of a store's history.
     Entry(StoreId, LogEntry),
+    /// A session with what it attaches.
+    Session(Box<Session>),
+    /// A key, revoked ones too; its principal comes first.
+    Key(Box<ApiKey>),
+    /// What an earlier request did, so that it can be repeated here.
+    Remembered(Box<Remembered>),
 }

@@ -19,7 +19,8 @@ mod write;
 use crate::log::LogEntry;
 use crate::{
     Applied, AsOf, ChangedTexts, CheckReport, EmbedPage, FeedEnd, Generation, GenerationId,
-    Idempotency, Mutation, Receipt, Result, Storage, StorageError, TextPage, VectorLag,
+    Idempotency, Mutation, Receipt, ReceiptRefs, Remembered, Result, Storage, StorageError,
+    TextPage, VectorLag,
 };
 use async_trait::async_trait;
 use loci_model::policy::{AdminPass, BrowsePass, Facts, ReadPass, SearchPass};
@@ -30,7 +31,7 @@ use loci_model::{
     ApiKey, At, Caller, Change, Grant, Memory, MemoryId, Page, Principal, PrincipalId, Session,
     SessionId, Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
 };
-use state::{Remembered, State};
+use state::State;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -60,14 +61,7 @@ impl MemStorage {
         let mut next = state.clone();
         let receipt = next.apply(mutation)?;
         if let Some(idempotency) = idempotency {
-            next.idempotency.insert(
-                (idempotency.scope, idempotency.key),
-                Remembered {
-                    fingerprint: idempotency.fingerprint,
-                    receipt: receipt.clone(),
-                    at: idempotency.now,
-                },
-            );
+            next.remember(Remembered { idempotency, refs: ReceiptRefs::from(&receipt) });
         }
         *state = next;
         Ok(Applied { receipt, is_replay: false })
@@ -289,6 +283,21 @@ impl Storage for MemStorage {
 
     async fn unpurged(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
         Ok(self.state().unpurged(limit))
+    }
+
+    async fn workspaces(&self) -> Result<Vec<(WorkspaceId, Timestamp)>> {
+        let mut workspaces = self.state().workspaces.clone();
+        workspaces.sort_by_key(|(id, at)| (*at, *id));
+        Ok(workspaces)
+    }
+
+    async fn remembered(
+        &self,
+        pass: &AdminPass,
+        after: Option<(u128, String)>,
+        limit: usize,
+    ) -> Result<Vec<Remembered>> {
+        Ok(self.state().remembered(pass, after, limit))
     }
 
     async fn log(

@@ -65,6 +65,8 @@ async fn export(
         let entries = log.into_iter().map(|entry| ImportItem::Entry(*store, entry));
         items.extend(entries);
     }
+    let seen = from.remembered(&admin, None, 1000).await.unwrap();
+    items.extend(seen.into_iter().map(|one| ImportItem::Remembered(Box::new(one))));
     items
 }
 

@@ -33,6 +33,8 @@ pub(crate) async fn dump(
         add("erasable", &erasable);
     }
     add("unpurged", &engine.unpurged(10).await.unwrap());
+    let admin = system.administer(workspace, now);
+    add("remembered", &engine.remembered(&admin, None, 1000).await.unwrap());
     let host = system.read(workspace, store, now);
     let Some(facts) =
         engine.facts(workspace, store, PrincipalId::from_u128(2), None).await.unwrap()
@@ -42,7 +44,6 @@ pub(crate) async fn dump(
     add("store", &facts.store);
     add("grants", &engine.grants(&host).await.unwrap());
     add("stats", &engine.stats(&host).await.unwrap());
-    let admin = system.administer(workspace, now);
     let mut known_versions = Vec::new();
     for entry in engine.log(&admin, store, 0, 10_000).await.unwrap() {
         add("log", &entry);

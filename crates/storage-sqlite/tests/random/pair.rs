@@ -261,7 +261,7 @@ impl Pair {
     pub(crate) async fn write(&mut self, mutation: Mutation, key: Option<u8>) -> Result<Receipt> {
         let idempotency = key.map(|key| Idempotency {
             workspace: WORKSPACE,
-            scope: 1,
+            scope: OWNER.as_u128(),
             key: format!("key {key}"),
             // One request in four is another one under a used key.
             fingerprint: [key % 2 + u8::from(self.last_id.is_multiple_of(4)); 32],

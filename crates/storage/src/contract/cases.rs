@@ -295,6 +295,17 @@ macro_rules! for_each_contract_case {
                 nothing_follows_a_removal
                 a_version_belongs_to_one_store
             }
+            transfer {
+                workspaces_are_told_oldest_first
+                sessions_and_keys_are_imported
+                an_imported_key_opens_what_it_opened
+                a_request_is_repeated_where_it_was_imported
+                every_kind_of_receipt_is_carried_over
+                what_is_remembered_comes_in_pages
+                requests_of_credentials_that_are_gone_are_left_out
+                what_is_different_is_refused
+                what_belongs_to_another_workspace_is_refused
+            }
         }
     };
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 type Db = Arc<dyn Storage>;
 
-fn plan(world: &World, hash: u8) -> ApiKey {
+pub(crate) fn plan(world: &World, hash: u8) -> ApiKey {
     ApiKey {
         id: KeyId::from_u128(next_bits()),
         workspace: world.workspace,
@@ -27,7 +27,7 @@ fn plan(world: &World, hash: u8) -> ApiKey {
     }
 }
 
-async fn make(world: &World, key: ApiKey) -> ApiKey {
+pub(crate) async fn make(world: &World, key: ApiKey) -> ApiKey {
     let receipt = world.write(Mutation::CreateKey(key.clone())).await;
     assert_eq!(receipt.unwrap(), Receipt::Key(key.clone()));
     key

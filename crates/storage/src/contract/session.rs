@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 type Db = Arc<dyn Storage>;
 
-fn attach(store: StoreId, access: Access) -> Attachment {
+pub(crate) fn attach(store: StoreId, access: Access) -> Attachment {
     Attachment {
         store,
         access,
@@ -19,7 +19,7 @@ fn attach(store: StoreId, access: Access) -> Attachment {
     }
 }
 
-fn plan(world: &World) -> Session {
+pub(crate) fn plan(world: &World) -> Session {
     Session {
         id: SessionId::from_u128(next_bits()),
         workspace: world.workspace,

@@ -4,12 +4,12 @@
 use super::scrub::empty;
 use super::state::{Kept, Shelf, State};
 use crate::log::{ImportItem, KnownMemory, LogEntry, check_next};
-use crate::{Receipt, Result, StorageError};
+use crate::{Receipt, Remembered, Result, StorageError};
 use loci_model::policy::AdminPass;
 use loci_model::version::Redaction;
 use loci_model::{
-    Audience, ChangeOp, Grant, Invalid, MemoryId, Principal, PrincipalId, Store, StoreId,
-    Timestamp, Version, VersionId,
+    ApiKey, Audience, ChangeOp, Grant, Invalid, MemoryId, Principal, PrincipalId, Session, Store,
+    StoreId, Timestamp, Version, VersionId, WorkspaceId,
 };
 
 impl State {
@@ -25,6 +25,9 @@ impl State {
                     self.refuse_versions_of_others(store, &entry)?;
                     self.shelf_mut(store)?.import_entry(entry)?
                 }
+                ImportItem::Session(session) => self.import_session(pass, *session)?,
+                ImportItem::Key(key) => self.import_key(pass, *key)?,
+                ImportItem::Remembered(seen) => self.import_remembered(pass, *seen)?,
             };
             added += u64::from(is_new);
         }
@@ -46,9 +49,7 @@ impl State {
         if self.principal(principal.id) == Some(&principal) {
             return Ok(false);
         }
-        if principal.workspace != pass.workspace() {
-            return Err(StorageError::NotFound("workspace"));
-        }
+        require_own(pass, principal.workspace)?;
         self.create_principal(principal)?;
         Ok(true)
     }
@@ -57,9 +58,7 @@ impl State {
         if self.shelf(store.id).is_ok_and(|shelf| shelf.store == store) {
             return Ok(false);
         }
-        if store.workspace != pass.workspace() {
-            return Err(StorageError::NotFound("workspace"));
-        }
+        require_own(pass, store.workspace)?;
         self.create_store(store)?;
         Ok(true)
     }
@@ -76,6 +75,36 @@ impl State {
         }
         shelf.grants.push(grant);
         Ok(true)
+    }
+
+    fn import_session(&mut self, pass: &AdminPass, session: Session) -> Result<bool> {
+        require_own(pass, session.workspace)?;
+        if self.sessions.get(&session.id) == Some(&session) {
+            return Ok(false);
+        }
+        self.create_session(session)?;
+        Ok(true)
+    }
+
+    fn import_key(&mut self, pass: &AdminPass, key: ApiKey) -> Result<bool> {
+        require_own(pass, key.workspace)?;
+        if self.keys.contains(&key) {
+            return Ok(false);
+        }
+        self.create_key(key)?;
+        Ok(true)
+    }
+
+    fn import_remembered(&mut self, pass: &AdminPass, seen: Remembered) -> Result<bool> {
+        require_own(pass, seen.idempotency.workspace)?;
+        match self.remembered_under(seen.idempotency.scope, &seen.idempotency.key) {
+            Some(known) if known == seen => Ok(false),
+            Some(_) => Err(StorageError::Taken("idempotency key")),
+            None => {
+                self.remember(seen);
+                Ok(true)
+            }
+        }
     }
 }
 
@@ -183,6 +212,10 @@ impl Shelf {
             }
         }
     }
+}
+
+fn require_own(pass: &AdminPass, workspace: WorkspaceId) -> Result<()> {
+    if workspace == pass.workspace() { Ok(()) } else { Err(StorageError::NotFound("workspace")) }
 }
 
 fn require_workspace(pass: &AdminPass, shelf: &Shelf) -> Result<()> {

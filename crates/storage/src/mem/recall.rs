@@ -2,9 +2,11 @@
 //! things it made or changed as they are, the memories as it left them. What was redacted or removed
 //! since does not come back this way; it is not found.
 
-use super::state::{State, memory_in};
-use crate::{Idempotency, Receipt, Result, StorageError};
-use loci_model::{Outcome, View};
+use super::state::{Seen, Shelf, State, memory_in};
+use crate::{Idempotency, OutcomeRefs, Receipt, ReceiptRefs, Remembered, Result, StorageError};
+use loci_model::policy::AdminPass;
+use loci_model::{KeyId, Outcome, PrincipalId, SessionId, View, WorkspaceId};
+use std::ops::Bound;
 
 impl State {
     pub(super) fn recall(&self, idempotency: &Idempotency) -> Result<Option<Receipt>> {
@@ -14,73 +16,122 @@ impl State {
             Some(seen) if seen.fingerprint != idempotency.fingerprint => {
                 Err(StorageError::KeyReused)
             }
-            Some(seen) => self.tell_again(&seen.receipt).map(Some),
+            Some(seen) => self.tell_again(&seen.refs).map(Some),
         }
     }
 
-    fn tell_again(&self, receipt: &Receipt) -> Result<Receipt> {
-        Ok(match receipt {
-            Receipt::Principal(known) => {
-                let found = self.principal(known.id).cloned();
+    pub(super) fn remember(&mut self, Remembered { idempotency, refs }: Remembered) {
+        let Idempotency { workspace, scope, key, fingerprint, now } = idempotency;
+        self.idempotency.insert((scope, key), Seen { workspace, fingerprint, refs, at: now });
+    }
+
+    pub(super) fn remembered(
+        &self,
+        pass: &AdminPass,
+        after: Option<(u128, String)>,
+        limit: usize,
+    ) -> Vec<Remembered> {
+        let after = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let seen = self.idempotency.range((after, Bound::Unbounded));
+        seen.filter(|((scope, _), _)| self.is_credential(pass.workspace(), *scope))
+            .map(|((scope, key), seen)| seen.tell(*scope, key))
+            .take(limit)
+            .collect()
+    }
+
+    /// What is remembered under a scope and key.
+    pub(super) fn remembered_under(&self, scope: u128, key: &str) -> Option<Remembered> {
+        let seen = self.idempotency.get(&(scope, key.to_owned()))?;
+        Some(seen.tell(scope, key))
+    }
+
+    /// Whether these are the bits of a principal, key or session of the workspace.
+    fn is_credential(&self, workspace: WorkspaceId, bits: u128) -> bool {
+        let key = |id| self.keys.iter().any(|key| key.id == id && key.workspace == workspace);
+        let principal = self.principal(PrincipalId::from_u128(bits));
+        principal.is_some_and(|found| found.workspace == workspace)
+            || key(KeyId::from_u128(bits))
+            || self.session(workspace, SessionId::from_u128(bits)).is_some()
+    }
+
+    fn tell_again(&self, refs: &ReceiptRefs) -> Result<Receipt> {
+        Ok(match refs {
+            ReceiptRefs::Workspace(id) => Receipt::Workspace(*id),
+            ReceiptRefs::Principal(id) => {
+                let found = self.principal(*id).cloned();
                 Receipt::Principal(found.ok_or(StorageError::NotFound("principal"))?)
             }
-            Receipt::Key(known) => {
-                let found = self.keys.iter().find(|key| key.id == known.id).cloned();
+            ReceiptRefs::Key(id) => {
+                let found = self.keys.iter().find(|key| key.id == *id).cloned();
                 Receipt::Key(found.ok_or(StorageError::NotFound("key"))?)
             }
-            Receipt::Store(known) => {
-                let shelf = self.shelves.get(&known.id);
-                let shelf = shelf.ok_or(StorageError::NotFound("memory store"))?;
+            ReceiptRefs::Store(id) => {
+                let shelf = self.shelves.get(id).ok_or(StorageError::NotFound("memory store"))?;
                 Receipt::Store(shelf.store.clone())
             }
-            Receipt::Committed(outcomes) => {
+            ReceiptRefs::StoreRemoved(id) => Receipt::StoreRemoved(*id),
+            ReceiptRefs::Purged(is_done) => Receipt::Purged { is_done: *is_done },
+            ReceiptRefs::Committed(outcomes) => {
                 let outcomes: Result<_> = outcomes.iter().map(|one| self.outcome(one)).collect();
                 Receipt::Committed(outcomes?)
             }
-            Receipt::Redacted(known) => {
-                let shelf = self.shelves.get(&known.store);
-                let mut versions = shelf.into_iter().flat_map(|shelf| shelf.versions());
-                let found = versions.find(|version| version.id == known.id).cloned();
+            ReceiptRefs::Redacted(store, id) => {
+                let shelf = self.shelves.get(store);
+                let mut versions = shelf.into_iter().flat_map(Shelf::versions);
+                let found = versions.find(|version| version.id == *id).cloned();
                 let found = found.ok_or(StorageError::NotFound("memory version"))?;
                 Receipt::Redacted(Box::new(found))
             }
-            Receipt::Grant(known) => {
-                let shelf = self.shelves.get(&known.store);
-                let mut grants = shelf.into_iter().flat_map(|shelf| &shelf.grants);
-                let found = grants.find(|grant| grant.id == known.id).cloned();
+            ReceiptRefs::Erased(memory, versions) => {
+                Receipt::Erased { memory: *memory, versions: *versions }
+            }
+            ReceiptRefs::Grant(id) => {
+                let mut grants = self.shelves.values().flat_map(|shelf| &shelf.grants);
+                let found = grants.find(|grant| grant.id == *id).cloned();
                 Receipt::Grant(found.ok_or(StorageError::NotFound("grant"))?)
             }
-            Receipt::Session(known) => {
-                let found = self.sessions.get(&known.id).cloned();
+            ReceiptRefs::Revoked(ids) => Receipt::Revoked(ids.clone()),
+            ReceiptRefs::Session(workspace, id) => {
+                let found = self.session(*workspace, *id).cloned();
                 Receipt::Session(Box::new(found.ok_or(StorageError::NotFound("session"))?))
             }
-            Receipt::Generation(known) => {
-                let found = self.generations.iter().find(|one| one.id == known.id).cloned();
+            ReceiptRefs::SessionRemoved(id) => Receipt::SessionRemoved(*id),
+            ReceiptRefs::Imported(added) => Receipt::Imported(*added),
+            ReceiptRefs::KeysForgotten(forgotten) => Receipt::KeysForgotten(*forgotten),
+            ReceiptRefs::Generation(id) => {
+                let found = self.generations.iter().find(|one| one.id == *id).cloned();
                 Receipt::Generation(found.ok_or(StorageError::NotFound("generation"))?)
             }
-            Receipt::Workspace(_)
-            | Receipt::StoreRemoved(_)
-            | Receipt::Purged { .. }
-            | Receipt::Erased { .. }
-            | Receipt::Revoked(_)
-            | Receipt::SessionRemoved(_)
-            | Receipt::Imported(_)
-            | Receipt::VectorsPut(_)
-            | Receipt::KeysForgotten(_) => receipt.clone(),
+            ReceiptRefs::VectorsPut(written) => Receipt::VectorsPut(*written),
         })
     }
 
-    fn outcome(&self, known: &Outcome) -> Result<Outcome> {
-        let shelf = self.shelves.get(&known.memory.store);
-        let kept = shelf.and_then(|shelf| shelf.memories.get(&known.memory.id));
-        let memory = kept.and_then(|kept| {
-            let mut versions = kept.versions.iter();
-            let version = versions.find(|version| version.id == known.memory.head)?;
-            kept.as_of(version)
+    fn outcome(&self, known: &OutcomeRefs) -> Result<Outcome> {
+        let kept = self.shelves.get(&known.store).and_then(|shelf| {
+            let mut memories = shelf.memories.values();
+            memories.find_map(|kept| {
+                let mut versions = kept.versions.iter();
+                let version = versions.find(|version| version.id == known.head)?;
+                Some((kept, version))
+            })
         });
+        let memory = kept.and_then(|(kept, version)| kept.as_of(version));
         Ok(Outcome {
             memory: memory_in(View::Basic, memory.ok_or(StorageError::NotFound("memory"))?),
             operation: known.operation,
         })
+    }
+}
+
+impl Seen {
+    fn tell(&self, scope: u128, key: &str) -> Remembered {
+        let idempotency = Idempotency {
+            workspace: self.workspace,
+            scope,
+            key: key.to_owned(),
+            fingerprint: self.fingerprint,
+            now: self.at,
+        };
+        Remembered { idempotency, refs: self.refs.clone() }
     }
 }

@@ -1,7 +1,7 @@
 //! The oracle's tables. A memory is nothing but its list of versions: whether it is live, where it
 //! is and what it holds is read off the last one, so no copy can disagree with the history.
 
-use crate::{Generation, GenerationId, Receipt, Result, StorageError};
+use crate::{Generation, GenerationId, ReceiptRefs, Result, StorageError};
 use loci_model::query::StoreStats;
 use loci_model::{
     Actor, ApiKey, At, Audience, Change, ChangeOp, Content, Grant, Memory, MemoryId, Operation,
@@ -18,18 +18,19 @@ pub(super) struct State {
     pub(super) keys: Vec<ApiKey>,
     pub(super) shelves: BTreeMap<StoreId, Shelf>,
     pub(super) sessions: BTreeMap<SessionId, Session>,
-    pub(super) idempotency: BTreeMap<(u128, String), Remembered>,
+    pub(super) idempotency: BTreeMap<(u128, String), Seen>,
     /// Oldest first.
     pub(super) generations: Vec<Generation>,
     /// The newest number ever given to a generation.
     pub(super) last_generation: u32,
 }
 
-/// The receipt of a write that had an idempotency key.
+/// What a write that had an idempotency key did.
 #[derive(Clone)]
-pub(super) struct Remembered {
+pub(super) struct Seen {
+    pub(super) workspace: WorkspaceId,
     pub(super) fingerprint: [u8; 32],
-    pub(super) receipt: Receipt,
+    pub(super) refs: ReceiptRefs,
     pub(super) at: Timestamp,
 }
 

@@ -74,7 +74,7 @@ impl State {
         Ok(Receipt::Principal(principal))
     }
 
-    fn create_key(&mut self, key: ApiKey) -> Result<Receipt> {
+    pub(super) fn create_key(&mut self, key: ApiKey) -> Result<Receipt> {
         let is_taken = |known: &ApiKey| known.id == key.id || known.secret_hash == key.secret_hash;
         if self.keys.iter().any(is_taken) {
             return Err(StorageError::Taken("key"));
@@ -173,7 +173,7 @@ impl State {
         Ok(Receipt::Revoked(revoked))
     }
 
-    fn create_session(&mut self, session: Session) -> Result<Receipt> {
+    pub(super) fn create_session(&mut self, session: Session) -> Result<Receipt> {
         if self.sessions.contains_key(&session.id) {
             return Err(StorageError::Taken("session"));
         }

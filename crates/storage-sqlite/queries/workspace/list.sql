@@ -1,0 +1,1 @@
+select workspace_id, created_at from workspace order by created_at, workspace_id
