@@ -1,0 +1,1 @@
+select seq, content from payload where store_id = $1 and seq = any($2)

@@ -1,0 +1,170 @@
+//! Reading single things: what policy needs to know, one memory, one content, a store's numbers.
+//! Each is one statement, because every further one costs a round trip.
+//!
+//! A read runs in a transaction that sees one moment: what its first statement finds is still so for
+//! the last. A store that was removed is gone for every statement here, though its rows are not yet.
+
+use crate::client::{Tx, uuid};
+use crate::fault::{Result, not_found};
+use crate::list;
+use crate::row::{
+    self, LIVE_MEMORY_COLUMNS, MemoryRow, NO_ID, checked, coded, get as column, id, int, key_of,
+    keyed_id, opt_time, time,
+};
+use crate::stores;
+use loci_model::policy::{Facts, ReadPass};
+use loci_model::query::StoreStats;
+use loci_model::{
+    Access, At, Audience, Content, Digest, Grant, GrantId, Grantee, Memory, PrincipalId, SessionId,
+    StoreId, Timestamp, View, WorkspaceId,
+};
+use loci_storage::column::{Code, visibility_max};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+/// Fails when a store is not there (any more).
+pub(crate) async fn require_store(tx: &Tx, store: StoreId) -> Result<()> {
+    let sql = include_str!("../queries/store/is_there.sql");
+    let found = tx.query_opt(sql, &[&uuid(store.to_bytes())]).await?;
+    found.map(drop).ok_or_else(|| not_found("memory store"))
+}
+
+/// Where the columns of the attachment and of the grant begin, behind those of the store.
+const ATTACHMENT_COLUMN: usize = 22;
+const GRANT_COLUMN: usize = 23;
+
+pub(crate) async fn facts(
+    tx: &Tx,
+    workspace: WorkspaceId,
+    store: StoreId,
+    principal: PrincipalId,
+    session: Option<SessionId>,
+) -> Result<Option<Facts>> {
+    let rows = tx
+        .query(
+            include_str!("../queries/store/facts.sql"),
+            &[
+                &uuid(store.to_bytes()),
+                &uuid(workspace.to_bytes()),
+                &uuid(principal.to_bytes()),
+                &session.map(|session| uuid(session.to_bytes())),
+                &NO_ID,
+            ],
+        )
+        .await?;
+    let Some(first) = rows.first() else { return Ok(None) };
+    let attachment = match column::<Option<i16>>(first, ATTACHMENT_COLUMN)? {
+        None => None,
+        Some(_) => Some(coded::<Access>(first, ATTACHMENT_COLUMN)?),
+    };
+    let mut grants = Vec::with_capacity(rows.len());
+    for row in &rows {
+        grants.extend(grant(row, store)?);
+    }
+    Ok(Some(Facts { store: stores::read(first)?.store, grants, attachment }))
+}
+
+/// The grant in a row of facts, if there is one.
+fn grant(row: &Row, store: StoreId) -> Result<Option<Grant>> {
+    let Some(id_of_grant) = column::<Option<Uuid>>(row, GRANT_COLUMN)? else { return Ok(None) };
+    Ok(Some(Grant {
+        id: GrantId::from_bytes(id_of_grant.into_bytes()),
+        store,
+        grantee: keyed_id(row, GRANT_COLUMN + 1)?.map_or(Grantee::Everyone, Grantee::Principal),
+        level: coded(row, GRANT_COLUMN + 2)?,
+        given_by: PrincipalId::from_bytes(id(row, GRANT_COLUMN + 3)?),
+        expires_at: opt_time(row, GRANT_COLUMN + 4)?,
+        created_at: time(row, GRANT_COLUMN + 5)?,
+    }))
+}
+
+pub(crate) async fn get(tx: &Tx, pass: &ReadPass, at: &At, view: View) -> Result<Option<Memory>> {
+    let store = pass.store();
+    if let At::First(filter) = at {
+        let found = list::first(tx, store, filter, pass.audience(), pass.now()).await?;
+        return Ok(match found {
+            None => None,
+            Some(found) => Some(in_view(tx, found, view).await?),
+        });
+    }
+    let Some(row) = named_row(tx, store, at, view).await? else { return Ok(None) };
+    let found = row::memory(&row, store)?;
+    if !is_shown(&found, pass.audience(), pass.now()) {
+        return Ok(None);
+    }
+    with_content(&row, found, view).map(Some)
+}
+
+/// The live memory of an id or path, whoever may see it.
+pub(crate) async fn named(tx: &Tx, store: StoreId, at: &At) -> Result<Option<MemoryRow>> {
+    let found = named_row(tx, store, at, View::Basic).await?;
+    found.map(|row| row::memory(&row, store)).transpose()
+}
+
+async fn named_row(tx: &Tx, store: StoreId, at: &At, view: View) -> Result<Option<Row>> {
+    let (store, is_full) = (uuid(store.to_bytes()), view == View::Full);
+    match at {
+        At::Id(id) => {
+            let sql = include_str!("../queries/memory/get_by_id.sql");
+            tx.query_opt(sql, &[&store, &uuid(id.to_bytes()), &is_full]).await
+        }
+        At::Path(partition, path) => {
+            let sql = include_str!("../queries/memory/get_by_path.sql");
+            tx.query_opt(sql, &[&store, &path.as_str(), &is_full, &key_of(*partition)]).await
+        }
+        At::First(_) => Ok(None),
+    }
+}
+
+/// A memory with the content that stands behind its columns, if the view wants it.
+pub(crate) fn with_content(row: &Row, found: MemoryRow, view: View) -> Result<Memory> {
+    let mut memory = found.memory;
+    if view == View::Full {
+        let bytes = column(row, LIVE_MEMORY_COLUMNS)?;
+        memory.content = Some(checked(bytes, memory.digest, memory.is_sealed)?);
+    }
+    Ok(memory)
+}
+
+/// Whether an audience sees a memory at a moment.
+pub(crate) fn is_shown(row: &MemoryRow, audience: Audience, now: Timestamp) -> bool {
+    row.memory.attributes.visibility.code() <= visibility_max(audience) && !row.is_expired_at(now)
+}
+
+async fn in_view(tx: &Tx, row: MemoryRow, view: View) -> Result<Memory> {
+    let mut memory = row.memory;
+    if view == View::Full {
+        let content = content(tx, memory.store, row.head, memory.digest, memory.is_sealed);
+        memory.content = Some(content.await?);
+    }
+    Ok(memory)
+}
+
+/// The content of a version, checked against its digest: what does not match is never shown.
+pub(crate) async fn content(
+    tx: &Tx,
+    store: StoreId,
+    seq: u64,
+    digest: Digest,
+    is_sealed: bool,
+) -> Result<Content> {
+    let sql = include_str!("../queries/payload/get.sql");
+    let found = tx.query_opt(sql, &[&uuid(store.to_bytes()), &int(seq)]).await?;
+    let bytes = found.map(|row| column(&row, 0)).transpose()?;
+    checked(bytes, digest, is_sealed)
+}
+
+pub(crate) async fn stats(tx: &Tx, store: StoreId) -> Result<StoreStats> {
+    let row = stores::load(tx, store).await?.filter(|row| !row.is_removed);
+    let row = row.ok_or_else(|| not_found("memory store"))?;
+    Ok(StoreStats {
+        memories: row.memory_count,
+        content_bytes: row.content_bytes,
+        versions: row.version_count,
+        last_seq: row.seq,
+    })
+}
+
+/// The earliest and latest moments, for listings without a bound.
+pub(crate) const EARLIEST: Timestamp = Timestamp::from_micros(i64::MIN);
+pub(crate) const LATEST: Timestamp = Timestamp::from_micros(i64::MAX);
