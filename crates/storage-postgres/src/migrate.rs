@@ -227,7 +227,7 @@ mod tests {
     }
 
     async fn opened(url: &str) -> Result<Clients, OpenError> {
-        open(&PostgresOptions::new(url)).await
+        open(&PostgresOptions::new(url)).await.map(|opened| opened.clients)
     }
 
     async fn as_superuser(database: &Database, sql: &str) {

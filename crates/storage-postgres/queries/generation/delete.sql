@@ -1,0 +1,1 @@
+delete from generation where generation = $1

@@ -1,0 +1,1 @@
+select generation, model, dims, created_at from generation where generation = $1 for key share

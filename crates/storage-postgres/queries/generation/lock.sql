@@ -1,0 +1,1 @@
+select generation from generation where generation = $1 for update

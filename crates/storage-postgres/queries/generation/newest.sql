@@ -1,0 +1,1 @@
+select generation, model, dims, created_at from generation order by generation desc limit 1

@@ -1,0 +1,1 @@
+update last_generation set generation = generation + 1 returning generation

@@ -1,0 +1,1 @@
+select count(*) from grant_ where store_id = $1

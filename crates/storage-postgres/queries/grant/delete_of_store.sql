@@ -1,0 +1,1 @@
+delete from grant_ where store_id = $1

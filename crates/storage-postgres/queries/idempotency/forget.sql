@@ -1,0 +1,1 @@
+select forget_idempotency($1)

@@ -1,0 +1,1 @@
+delete from api_key where session_id = $1

@@ -1,0 +1,1 @@
+delete from lease where name = $1 and holder = $2

@@ -1,0 +1,1 @@
+delete from memory where store_id = $1 and memory_id = any($2)

@@ -1,0 +1,3 @@
+insert into principal (principal_id, workspace_id, kind, name, is_admin, created_at)
+values ($1, $2, $3, $4, $5, $6)
+on conflict do nothing

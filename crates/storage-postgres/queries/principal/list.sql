@@ -1,0 +1,4 @@
+select principal_id, workspace_id, kind, name, is_admin, created_at
+from principal
+where workspace_id = $1
+order by created_at, principal_id

@@ -1,0 +1,1 @@
+delete from redaction where store_id = $1

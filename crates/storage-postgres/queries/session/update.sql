@@ -1,0 +1,3 @@
+update session
+set title = $2, metadata = $3, updated_at = $4, archived_at = $5
+where session_id = $1

@@ -1,0 +1,1 @@
+delete from vector_mark where store_id = $1

@@ -1,0 +1,1 @@
+delete from vector where store_id = $1

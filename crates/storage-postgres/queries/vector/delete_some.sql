@@ -1,0 +1,1 @@
+select drop_vectors($1, $2)

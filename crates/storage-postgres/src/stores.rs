@@ -1,0 +1,288 @@
+//! Stores: making, describing, archiving, hiding and listing them, and the row a writer holds of
+//! each while it works. Whoever holds that row is the store's only writer, on whatever server.
+
+use crate::client::{Tx, uuid};
+use crate::fault::{Result, corrupt, not_found};
+use crate::grants;
+use crate::read::{EARLIEST, LATEST};
+use crate::row::{NO_ID, coded, count, get, id, int, micros, opt_time, string, taken, text, time};
+use loci_model::policy::{BrowsePass, Facts, ManagePass};
+use loci_model::query::{Direction, StoreQuery};
+use loci_model::store::{OnRemove, Partitioning, Who};
+use loci_model::{
+    Caller, Level, Page, PrincipalId, Store, StoreId, StorePatch, StorePolicy, Timestamp,
+    WorkspaceId,
+};
+use loci_storage::column::{self, Code, labels_json};
+use loci_storage::{Receipt, StorageError};
+use std::collections::BTreeMap;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+/// A store with its counters.
+#[derive(Debug, Clone)]
+pub(crate) struct StoreRow {
+    pub(crate) store: Store,
+    pub(crate) is_removed: bool,
+    /// The newest number of the feed.
+    pub(crate) seq: u64,
+    /// The newest time of the feed.
+    pub(crate) last_at: Option<Timestamp>,
+    pub(crate) memory_count: u64,
+    pub(crate) content_bytes: u64,
+    pub(crate) version_count: u64,
+}
+
+/// A store, removed or not.
+pub(crate) async fn load(tx: &Tx, store: StoreId) -> Result<Option<StoreRow>> {
+    let id = uuid(store.to_bytes());
+    let row = tx.query_opt(include_str!("../queries/store/by_id.sql"), &[&id]).await?;
+    row.as_ref().map(read).transpose()
+}
+
+/// Takes the rows of stores, removed or not, until the end of the transaction. Always in the order
+/// of their ids, so that no two writers wait for each other.
+pub(crate) async fn lock(tx: &Tx, stores: &[StoreId]) -> Result<Vec<StoreRow>> {
+    let ids: Vec<Uuid> = stores.iter().map(|store| uuid(store.to_bytes())).collect();
+    let rows = tx.query(include_str!("../queries/store/lock.sql"), &[&ids]).await?;
+    rows.iter().map(read).collect()
+}
+
+/// Takes the row of one store that is not removed.
+pub(crate) async fn lock_one(tx: &Tx, store: StoreId) -> Result<StoreRow> {
+    let found = lock(tx, &[store]).await?.pop();
+    found.filter(|row| !row.is_removed).ok_or_else(|| not_found("memory store"))
+}
+
+/// Takes the row of one store that was removed and is not purged yet.
+pub(crate) async fn lock_removed(tx: &Tx, store: StoreId) -> Result<StoreRow> {
+    let found = lock(tx, &[store]).await?.pop();
+    found.filter(|row| row.is_removed).ok_or_else(|| not_found("memory store"))
+}
+
+/// The columns of a store, as every statement of this file selects them.
+pub(crate) fn read(row: &Row) -> Result<StoreRow> {
+    let secs: Option<i64> = get(row, 9)?;
+    let on_remove = match secs {
+        None => OnRemove::KeepHistory,
+        Some(secs) => OnRemove::EraseAfter {
+            secs: secs.try_into().map_err(|_| corrupt("a time out of range"))?,
+        },
+    };
+    Ok(StoreRow {
+        store: Store {
+            id: StoreId::from_bytes(id(row, 0)?),
+            workspace: WorkspaceId::from_bytes(id(row, 1)?),
+            owner: PrincipalId::from_bytes(id(row, 2)?),
+            name: string(row, 3)?,
+            description: string(row, 4)?,
+            metadata: labels(row, 5)?,
+            policy: StorePolicy {
+                partitioning: if get(row, 6)? { Partitioning::ByOwner } else { Partitioning::None },
+                remove: who(get(row, 7)?),
+                share: who(get(row, 8)?),
+                on_remove,
+                content_bytes_max: count(row, 10)?,
+                memories_max: count(row, 11)?,
+                repeats: coded(row, 12)?,
+            },
+            created_at: time(row, 13)?,
+            updated_at: time(row, 14)?,
+            archived_at: opt_time(row, 15)?,
+        },
+        is_removed: opt_time(row, 16)?.is_some(),
+        seq: count(row, 17)?,
+        last_at: opt_time(row, 18)?,
+        memory_count: count(row, 19)?,
+        content_bytes: count(row, 20)?,
+        version_count: count(row, 21)?,
+    })
+}
+
+fn who(is_owner: bool) -> Who {
+    if is_owner { Who::Owner } else { Who::Writer }
+}
+
+/// A map of strings.
+pub(crate) fn labels(row: &Row, column: usize) -> Result<BTreeMap<String, String>> {
+    let json = string(row, column)?;
+    column::labels_from_json(&json).ok_or_else(|| corrupt("not a map of strings"))
+}
+
+pub(crate) async fn create(tx: &Tx, store: &Store) -> Result<()> {
+    let policy = &store.policy;
+    let erase_after_secs = match policy.on_remove {
+        OnRemove::KeepHistory => None,
+        OnRemove::EraseAfter { secs } => Some(i64::from(secs)),
+    };
+    let added = tx
+        .execute(
+            include_str!("../queries/store/insert.sql"),
+            &[
+                &uuid(store.id.to_bytes()),
+                &uuid(store.workspace.to_bytes()),
+                &uuid(store.owner.to_bytes()),
+                &text(&store.name),
+                &text(&store.description),
+                &text(&labels_json(&store.metadata)),
+                &(policy.partitioning == Partitioning::ByOwner),
+                &(policy.remove == Who::Owner),
+                &(policy.share == Who::Owner),
+                &erase_after_secs,
+                &int(policy.content_bytes_max),
+                &int(policy.memories_max),
+                &policy.repeats.code(),
+                &store.created_at.as_micros(),
+                &store.updated_at.as_micros(),
+                &micros(store.archived_at),
+            ],
+        )
+        .await?;
+    if added == 0 { Err(taken("memory store")) } else { Ok(()) }
+}
+
+pub(crate) async fn describe(tx: &Tx, pass: &ManagePass, patch: &StorePatch) -> Result<Receipt> {
+    let store = lock_one(tx, pass.store()).await?.store;
+    if store.archived_at.is_some() {
+        return Err(StorageError::Archived.into());
+    }
+    let mut next = patch.apply_to(&store)?;
+    if next != store {
+        next.updated_at = pass.now();
+        save(tx, &next).await?;
+    }
+    Ok(Receipt::Store(next))
+}
+
+pub(crate) async fn archive(tx: &Tx, pass: &ManagePass) -> Result<Receipt> {
+    let mut store = lock_one(tx, pass.store()).await?.store;
+    if store.archived_at.is_none() {
+        store.archived_at = Some(pass.now());
+        store.updated_at = pass.now();
+        save(tx, &store).await?;
+    }
+    Ok(Receipt::Store(store))
+}
+
+pub(crate) async fn remove(tx: &Tx, pass: &ManagePass) -> Result<Receipt> {
+    let store = lock_one(tx, pass.store()).await?.store.id;
+    let sql = include_str!("../queries/store/remove.sql");
+    tx.execute(sql, &[&uuid(store.to_bytes()), &pass.now().as_micros()]).await?;
+    Ok(Receipt::StoreRemoved(store))
+}
+
+/// Writes what can change of a store beside its counters. Its row is held.
+pub(crate) async fn save(tx: &Tx, store: &Store) -> Result<()> {
+    tx.execute(
+        include_str!("../queries/store/describe.sql"),
+        &[
+            &uuid(store.id.to_bytes()),
+            &text(&store.name),
+            &text(&store.description),
+            &text(&labels_json(&store.metadata)),
+            &store.updated_at.as_micros(),
+            &micros(store.archived_at),
+            &store.policy.repeats.code(),
+        ],
+    )
+    .await?;
+    Ok(())
+}
+
+pub(crate) async fn list(
+    tx: &Tx,
+    pass: &BrowsePass,
+    query: &StoreQuery,
+) -> Result<Page<Store, (Timestamp, StoreId)>> {
+    let (since, until) = (query.since.unwrap_or(EARLIEST), query.until.unwrap_or(LATEST));
+    let (sql, start) = match query.direction {
+        Direction::Ascending => {
+            (include_str!("../queries/store/list_ascending.sql"), (since, [0; 16]))
+        }
+        Direction::Descending => {
+            (include_str!("../queries/store/list_descending.sql"), (until, [0xff; 16]))
+        }
+    };
+    let after = query.after.map(|(at, id)| (at, id.to_bytes()));
+    let (at, id) = start_of(query.direction, start, after);
+    let only: Option<Vec<Uuid>> =
+        pass.only().map(|only| only.iter().map(|id| uuid(id.to_bytes())).collect());
+    let rows = tx
+        .query(
+            sql,
+            &[
+                &uuid(pass.workspace().to_bytes()),
+                &at.as_micros(),
+                &uuid(id),
+                &since.as_micros(),
+                &until.as_micros(),
+                &query.include_archived,
+                &only,
+                &pass.reader().map(|reader| uuid(reader.to_bytes())),
+                &NO_ID,
+                &pass.now().as_micros(),
+                &Level::Read.code(),
+                &int(query.limit as u64).saturating_add(1),
+            ],
+        )
+        .await?;
+    let stores = rows.iter().map(|row| read(row).map(|row| row.store));
+    let stores: Vec<Store> = stores.collect::<Result<_>>()?;
+    Ok(Page::cut(stores, query.limit, |store| (store.created_at, store.id)))
+}
+
+/// Where a listing by time starts: after the last thing shown, or at the bound. The statements ask
+/// for strictly more (or less) than this; no real id is all zeros or all ones.
+pub(crate) fn start_of(
+    direction: Direction,
+    bound: (Timestamp, [u8; 16]),
+    after: Option<(Timestamp, [u8; 16])>,
+) -> (Timestamp, [u8; 16]) {
+    match (direction, after) {
+        (_, None) => bound,
+        (Direction::Ascending, Some(after)) => after.max(bound),
+        (Direction::Descending, Some(after)) => after.min(bound),
+    }
+}
+
+/// Where the columns of the attachment and of the grant begin, behind those of the store.
+const ATTACHMENT_COLUMN: usize = 22;
+const GRANT_COLUMN: usize = 23;
+
+/// Facts about every store in which the caller may have a standing, oldest store first: for a
+/// session only what it attaches.
+pub(crate) async fn all_facts(tx: &Tx, caller: &Caller) -> Result<Vec<Facts>> {
+    let (workspace, principal) =
+        (uuid(caller.workspace.to_bytes()), uuid(caller.principal.to_bytes()));
+    let rows = match caller.session {
+        Some(session) => {
+            let sql = include_str!("../queries/store/session_facts.sql");
+            let session = uuid(session.to_bytes());
+            tx.query(sql, &[&workspace, &principal, &NO_ID, &session]).await?
+        }
+        None if caller.is_admin => {
+            let sql = include_str!("../queries/store/all_facts.sql");
+            tx.query(sql, &[&workspace, &principal, &NO_ID]).await?
+        }
+        None => {
+            let sql = include_str!("../queries/store/reachable_facts.sql");
+            tx.query(sql, &[&workspace, &principal, &NO_ID]).await?
+        }
+    };
+    let mut known: Vec<Facts> = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let store = StoreId::from_bytes(id(row, 0)?);
+        if known.last().is_none_or(|facts| facts.store.id != store) {
+            let attachment = match get::<Option<i16>>(row, ATTACHMENT_COLUMN)? {
+                None => None,
+                Some(_) => Some(coded(row, ATTACHMENT_COLUMN)?),
+            };
+            known.push(Facts { store: read(row)?.store, grants: Vec::new(), attachment });
+        }
+        let has_grant = get::<Option<Uuid>>(row, GRANT_COLUMN)?.is_some();
+        if has_grant && let Some(facts) = known.last_mut() {
+            facts.grants.push(grants::read(row, GRANT_COLUMN, store)?);
+        }
+    }
+    Ok(known)
+}
