@@ -4,7 +4,7 @@
 
 use crate::client::{Tx, uuid};
 use crate::fault::{Result, corrupt};
-use crate::read::{EARLIEST, LATEST, require_store};
+use crate::read::{EARLIEST, LATEST, keep_to_indexes, require_store};
 use crate::row::{self, MemoryRow, checked, count, get as column, int, key_of, text};
 use loci_model::policy::ReadPass;
 use loci_model::query::{Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery};
@@ -61,6 +61,7 @@ pub(crate) async fn page(
         filter: &query.filter,
     };
     let span = walk.start(query).await?;
+    keep_to_indexes(tx).await;
     let lines = walk.lines(query, span).await?;
     if lines.items.is_empty() {
         require_store(tx, pass.store()).await?;
@@ -81,6 +82,7 @@ pub(crate) async fn first(
     now: Timestamp,
 ) -> Result<Option<MemoryRow>> {
     let walk = Walk { tx, store, audience, now, filter };
+    keep_to_indexes(tx).await;
     let mut span = Span::times(&PathPrefix::root(), Direction::Ascending);
     let sql = statement(ListOrder::Created, Direction::Ascending);
     // Only tags are looked at here: without them, the first row is it.

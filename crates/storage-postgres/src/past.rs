@@ -6,7 +6,7 @@
 
 use crate::client::{Tx, uuid};
 use crate::fault::{Result, not_found};
-use crate::read::require_store;
+use crate::read::{keep_to_indexes, require_store};
 use crate::row::{self, KNOWN_VERSION_COLUMNS, count, get as column, int, opt_count, time};
 use crate::texts::Cut;
 use crate::versions;
@@ -31,6 +31,7 @@ pub(crate) async fn page(
     let Some((seq, moment)) = moment(tx, pass, at).await? else {
         return Ok(TextPage::default());
     };
+    keep_to_indexes(tx).await;
     let mut cut = Cut::new(after, limit);
     loop {
         let wanted = cut.rows_wanted();

@@ -12,6 +12,7 @@ use crate::row::{
     keyed_id, opt_time, time,
 };
 use crate::stores;
+use futures_util::poll;
 use loci_model::policy::{Facts, ReadPass};
 use loci_model::query::StoreStats;
 use loci_model::{
@@ -19,6 +20,7 @@ use loci_model::{
     StoreId, Timestamp, View, WorkspaceId,
 };
 use loci_storage::column::{Code, visibility_max};
+use std::pin::pin;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -27,6 +29,19 @@ pub(crate) async fn require_store(tx: &Tx, store: StoreId) -> Result<()> {
     let sql = include_str!("../queries/store/is_there.sql");
     let found = tx.query_opt(sql, &[&uuid(store.to_bytes())]).await?;
     found.map(drop).ok_or_else(|| not_found("memory store"))
+}
+
+/// Keeps what follows in this transaction to the indexes that its statements are written for. A walk
+/// that ends after a page would otherwise read and sort a whole store whenever PostgreSQL guesses
+/// that there is little in it, and for prepared statements it always guesses that.
+///
+/// Goes out ahead of the next statement, so it costs no round trip.
+pub(crate) async fn keep_to_indexes(tx: &Tx) {
+    const SETTINGS: &str = "set local enable_seqscan = off; set local enable_bitmapscan = off; \
+        set local enable_sort = off; set local enable_hashjoin = off; \
+        set local enable_mergejoin = off";
+    let mut sent = pin!(tx.client().batch_execute(SETTINGS));
+    let _ = poll!(sent.as_mut());
 }
 
 /// Where the columns of the attachment and of the grant begin, behind those of the store.
@@ -96,11 +111,6 @@ pub(crate) async fn get(tx: &Tx, pass: &ReadPass, at: &At, view: View) -> Result
 }
 
 /// The live memory of an id or path, whoever may see it.
-pub(crate) async fn named(tx: &Tx, store: StoreId, at: &At) -> Result<Option<MemoryRow>> {
-    let found = named_row(tx, store, at, View::Basic).await?;
-    found.map(|row| row::memory(&row, store)).transpose()
-}
-
 async fn named_row(tx: &Tx, store: StoreId, at: &At, view: View) -> Result<Option<Row>> {
     let (store, is_full) = (uuid(store.to_bytes()), view == View::Full);
     match at {

@@ -8,7 +8,7 @@
 
 use crate::client::{Tx, uuid};
 use crate::fault::{Result, not_found};
-use crate::read::{require_store, with_content};
+use crate::read::{keep_to_indexes, require_store, with_content};
 use crate::row::{self, LIVE_MEMORY_COLUMNS, MemoryRow, count, get as column, id, int};
 use loci_model::policy::SearchPass;
 use loci_model::{Content, Memory, MemoryId, StoreId, View};
@@ -75,6 +75,7 @@ pub(crate) async fn page(
     limit: usize,
 ) -> Result<TextPage> {
     require_reach(pass, store)?;
+    keep_to_indexes(tx).await;
     let mut cut = Cut::new(after, limit);
     loop {
         let wanted = cut.rows_wanted();

@@ -5,7 +5,7 @@
 
 use crate::client::{Tx, uuid};
 use crate::fault::{Result, corrupt};
-use crate::read::require_store;
+use crate::read::{keep_to_indexes, require_store};
 use crate::row::{
     self, KNOWN_VERSION_COLUMNS, VersionRow, actor, actor_columns, checked, coded, count,
     get as column, id, int, opt_path, string, time,
@@ -72,6 +72,7 @@ pub(crate) async fn page(
     query: &VersionQuery,
 ) -> Result<Page<Version, u64>> {
     let store = pass.store();
+    keep_to_indexes(tx).await;
     let mut before = query.before_seq.unwrap_or(u64::MAX);
     if let Some(until) = query.until {
         before = before.min(first_after(tx, store, until).await?);

@@ -1,3 +1,4 @@
+-- What is looked up stands in subqueries of its own, so that each is one step down an index.
 with recursive halving (low, high) as (
     select
         case when s.last_at is null or s.last_at <= $2 then s.seq + 1 else 1 end, s.seq + 1
@@ -7,13 +8,24 @@ with recursive halving (low, high) as (
     union all
 
     select
-        case when c.at <= $2 then h.middle + 1 else h.low end,
-        case when c.at <= $2 then h.high else h.middle end
-    from (select low, high, low + (high - low) / 2 as middle from halving) as h
-    cross join lateral (
-        select e.at from change as e where e.store_id = $1 and e.seq = h.middle
+        case when c.at <= $2 then c.middle + 1 else c.low end,
+        case when c.at <= $2 then c.high else c.middle end
+    from (
+        select
+            h.low, h.high, h.middle,
+            coalesce(
+                (
+                    select v.created_at
+                    from version as v
+                    where v.store_id = $1 and v.seq = h.middle
+                ),
+                (select r.at from redaction as r where r.store_id = $1 and r.seq = h.middle)
+            ) as at
+        from (
+            select low, high, low + (high - low) / 2 as middle from halving where low < high
+        ) as h
     ) as c
-    where h.low < h.high
+    where c.at is not null
 )
 
 select low from halving where low >= high

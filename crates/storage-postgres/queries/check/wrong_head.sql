@@ -16,6 +16,7 @@ where
         or v.memory_id <> m.memory_id
         or v.version_id <> m.head_id
         or v.revision <> m.revision
+        or v.op <> m.op
         or (
             m.path is not null
             and (m.path is distinct from v.path or m.digest is distinct from v.digest)

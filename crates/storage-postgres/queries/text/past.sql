@@ -13,13 +13,15 @@ with walked as (
     ) as v
     where
         m.store_id = $1
-        and m.memory_id > coalesce(
-            (
-                select last.memory_id
-                from version as last
-                where last.store_id = $1 and last.seq = $2
-            ),
-            '00000000-0000-0000-0000-000000000000'
+        and m.memory_id > (
+            select coalesce(
+                (
+                    select last.memory_id
+                    from version as last
+                    where last.store_id = $1 and last.seq = $2
+                ),
+                '00000000-0000-0000-0000-000000000000'
+            )
         )
         and m.visibility <= $4
         and v.visibility <= $4
