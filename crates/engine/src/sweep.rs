@@ -7,6 +7,8 @@ use loci_model::limit;
 use loci_model::policy::System;
 use loci_storage::{Mutation, Receipt};
 
+/// How long sweeping is one server's to do: longer than the pause between two sweeps.
+const LEASE_SECS: u32 = 120;
 /// How much one sweep does at most.
 const SWEEP_STEP: usize = 500;
 
@@ -31,8 +33,11 @@ impl SweepReport {
 }
 
 impl Engine {
-    /// Does what is due.
+    /// Does what is due, unless another server does.
     pub async fn sweep(&self) -> Result<SweepReport> {
+        if !self.storage.lease("sweep", LEASE_SECS).await? {
+            return Ok(SweepReport::default());
+        }
         let system = System::because("the sweeper does what time brings");
         let now = self.seams.now();
         let mut report = SweepReport::default();

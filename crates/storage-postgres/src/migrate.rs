@@ -74,6 +74,12 @@ pub(crate) async fn run(client: &Client) -> Result<(), OpenError> {
     Ok(())
 }
 
+/// The format that is there, 0 for none; changes nothing.
+pub(crate) async fn format(client: &Client) -> Result<u32, OpenError> {
+    let look = look(client).await?;
+    format_of(client, &look).await
+}
+
 /// Refuses what does not work, and tells the rest.
 async fn look(client: &Client) -> Result<Look, OpenError> {
     let row = client.query_one(include_str!("../queries/migration/look.sql"), &[]).await?;

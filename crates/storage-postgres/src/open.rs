@@ -111,8 +111,15 @@ fn with_causes(error: &dyn std::error::Error) -> String {
     told
 }
 
+/// The way to a database, for the pool and for connections beside it.
+pub(crate) struct Opened {
+    pub(crate) clients: Clients,
+    pub(crate) address: Address,
+    pub(crate) connector: MakeRustlsConnect,
+}
+
 /// Opens a database, making what is missing in it.
-pub(crate) async fn open(options: &PostgresOptions) -> Result<Clients, OpenError> {
+pub(crate) async fn open(options: &PostgresOptions) -> Result<Opened, OpenError> {
     let address = Address::parse(&options.url, options.patience)?;
     let connector = tls::connector(&address.trust)?;
     let lone = Lone::connect(&address, &connector).await?;
@@ -120,7 +127,7 @@ pub(crate) async fn open(options: &PostgresOptions) -> Result<Clients, OpenError
     let setup = setup(&lone.client, options.patience).await?;
     lone.end().await;
     let config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    let manager = Manager::from_config(address.config, connector, config);
+    let manager = Manager::from_config(address.config.clone(), connector.clone(), config);
     let pool = Pool::builder(manager)
         .max_size(options.pool_size.max(1))
         .wait_timeout(Some(options.patience))
@@ -135,7 +142,7 @@ pub(crate) async fn open(options: &PostgresOptions) -> Result<Clients, OpenError
         .map_err(|error| OpenError::Io(error.to_string()))?;
     let clients = Clients { pool, patience: options.patience };
     first(&clients).await?;
-    Ok(clients)
+    Ok(Opened { clients, address, connector })
 }
 
 /// Takes a connection as every later one is taken, so that what does not work shows at the start.
@@ -180,13 +187,13 @@ async fn vector_schema(client: &Client) -> Result<Option<String>, OpenError> {
 }
 
 /// One connection outside the pool.
-struct Lone {
-    client: Client,
+pub(crate) struct Lone {
+    pub(crate) client: Client,
     link: JoinHandle<()>,
 }
 
 impl Lone {
-    async fn connect(address: &Address, tls: &MakeRustlsConnect) -> Result<Self, OpenError> {
+    pub(crate) async fn connect(address: &Address, tls: &MakeRustlsConnect) -> Result<Self, OpenError> {
         let connecting = timeout(OPENING_MAX, address.config.connect(tls.clone())).await;
         let late = |_| OpenError::Unreachable("no answer in time".into());
         let (client, connection) = connecting.map_err(late)??;
@@ -198,7 +205,7 @@ impl Lone {
     }
 
     /// Says goodbye, so that the server does not count one connection more than there are.
-    async fn end(self) {
+    pub(crate) async fn end(self) {
         let Self { client, link } = self;
         drop(client);
         let _ = timeout(OPENING_MAX, link).await;

@@ -39,6 +39,9 @@ const PAUSES: u32 = 15;
 const PAUSE_AMONG_MAX: Duration = Duration::from_secs(5);
 /// How often it is looked whether they still write.
 const PAUSE_STEP: Duration = Duration::from_millis(100);
+/// How long the vectors of a store are one server's to make: should it end, they wait that long.
+/// Much longer than one round takes.
+const LEASE_SECS: u32 = 15;
 /// How long to leave an embedder alone that fails.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(5);
 
@@ -81,7 +84,13 @@ impl Engine {
             match self.follow_once().await {
                 Ok(true) => {}
                 Ok(false) => {
-                    let _ = tokio::time::timeout(PAUSE, self.search.written.notified()).await;
+                    let something_new = async {
+                        tokio::select! {
+                            () = self.search.written.notified() => {}
+                            () = self.storage.others_wrote() => {}
+                        }
+                    };
+                    let _ = tokio::time::timeout(PAUSE, something_new).await;
                 }
                 Err(error) => {
                     tracing::warn!(%error, "vectors could not be made; it is tried again");
@@ -112,10 +121,16 @@ impl Engine {
         if lags.is_empty() {
             return self.drop_old(&generation).await;
         }
+        let mut has_worked = false;
         for lag in lags {
-            self.follow_store(&embedder, &generation, lag).await?;
+            // One server makes the vectors of a store; the others would only make them again.
+            let work = format!("vectors {} {}", generation.id.0, lag.store);
+            if self.storage.lease(&work, LEASE_SECS).await? {
+                self.follow_store(&embedder, &generation, lag).await?;
+                has_worked = true;
+            }
         }
-        Ok(true)
+        Ok(has_worked)
     }
 
     /// The generation of an embedder.

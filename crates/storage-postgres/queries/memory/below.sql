@@ -1,0 +1,18 @@
+select
+    m.memory_id, m.partition, m.owner, m.path, m.attributes, m.head_id, m.revision, m.digest,
+    m.size_bytes, m.is_sealed, m.created_at, m.updated_at, m.head, m.op, m.erase_at, m.visibility,
+    m.store_id, w.partition, w.path
+from
+    unnest($1::uuid[], $2::uuid[], $3::text[]) as w (store_id, partition, path)
+cross join lateral (
+    select b.*
+    from memory as b
+    where
+        b.store_id = w.store_id
+        and b.path >= w.path || '/'
+        and b.path < w.path || '0'
+        and b.partition = w.partition
+        and b.memory_id <> $4
+    order by b.path
+    limit 1
+) as m

@@ -1,0 +1,1 @@
+delete from payload where store_id = $1 and seq = any($2)

@@ -1,0 +1,232 @@
+//! Which function applies which mutation, and for which tenant. Each runs in a transaction of its
+//! own, which a refusal rolls back whole; only edits of single memories share one ([`crate::group`]).
+
+use crate::client::{Clients, Tenant, Tx, uuid};
+use crate::draft::Draft;
+use crate::fault::{Fault, Result};
+use crate::flush::Remembered;
+use crate::{grants, idempotency, import, keys, purge, repeats, sessions, stores, vectors};
+use loci_model::StoreId;
+use loci_storage::{Applied, Idempotency, Mutation, Receipt, ReceiptRefs, StorageError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long something that may touch many rows can take.
+const LONG: Duration = Duration::from_secs(120);
+/// How often a transaction that got in another's way is tried.
+const TRIES_MAX: usize = 5;
+
+/// For whom a mutation is.
+pub(crate) fn tenant(mutation: &Mutation) -> Tenant {
+    Tenant::Workspace(match mutation {
+        Mutation::CreateWorkspace(id, _) => *id,
+        Mutation::CreatePrincipal(principal) => principal.workspace,
+        Mutation::CreateKey(key) => key.workspace,
+        Mutation::RevokeKey(pass, _) | Mutation::Import(pass, _) => pass.workspace(),
+        Mutation::CreateStore(store) => store.workspace,
+        Mutation::DescribeStore(pass, _)
+        | Mutation::SetRepeats(pass, _)
+        | Mutation::ArchiveStore(pass)
+        | Mutation::RemoveStore(pass)
+        | Mutation::PurgeStore { pass, .. }
+        | Mutation::Redact(pass, _)
+        | Mutation::Erase { pass, .. } => pass.workspace(),
+        Mutation::Commit(pass, _) | Mutation::Expire { pass, .. } => pass.workspace(),
+        Mutation::Share(pass, _) | Mutation::Revoke(pass, _) => pass.workspace(),
+        Mutation::CreateSession(session) => session.workspace,
+        Mutation::ChangeSession { workspace, .. } | Mutation::RemoveSession(workspace, _) => {
+            *workspace
+        }
+        Mutation::PutVectors(batch) => batch.workspace,
+        Mutation::OpenGeneration { .. }
+        | Mutation::DropGeneration { .. }
+        | Mutation::ForgetKeys { .. } => return Tenant::Nobody,
+    })
+}
+
+/// Whether a mutation may take longer than a caller is kept waiting otherwise.
+pub(crate) fn is_long(mutation: &Mutation) -> bool {
+    matches!(
+        mutation,
+        Mutation::Import(..)
+            | Mutation::PurgeStore { .. }
+            | Mutation::SetRepeats(..)
+            | Mutation::Erase { .. }
+            | Mutation::PutVectors(_)
+            | Mutation::DropGeneration { .. }
+            | Mutation::ForgetKeys { .. }
+    )
+}
+
+/// Applies one mutation in a transaction of its own.
+pub(crate) async fn alone(
+    clients: &Clients,
+    mutation: &Mutation,
+    idempotency: Option<&Idempotency>,
+) -> loci_storage::Result<Applied> {
+    let patience = if is_long(mutation) { LONG } else { clients.patience };
+    let deadline = Instant::now() + patience;
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let left = deadline.saturating_duration_since(Instant::now());
+        let tx = clients.write(tenant(mutation), left).await?;
+        let fault = match attempt(tx, mutation, idempotency).await {
+            Ok(applied) => return Ok(applied),
+            Err(fault) => fault,
+        };
+        // Somebody else wrote down the same key first: what they did is the answer.
+        let is_again =
+            fault.is_worth_retrying() || fault.broken_constraint() == Some("idempotency_pk");
+        if !is_again || tries >= TRIES_MAX {
+            return Err(refusal(fault));
+        }
+    }
+}
+
+async fn attempt(
+    tx: Tx,
+    mutation: &Mutation,
+    idempotency: Option<&Idempotency>,
+) -> Result<Applied> {
+    let mut draft = Draft::new(&tx);
+    let applied = match apply(&tx, &mut draft, mutation, idempotency).await {
+        Ok(applied) => applied,
+        Err(fault) => {
+            drop(draft);
+            if let Fault::Refused(_) = &fault {
+                tx.leave();
+            }
+            return Err(fault);
+        }
+    };
+    if applied.is_replay {
+        drop(draft);
+        tx.leave();
+        return Ok(applied);
+    }
+    let extra = idempotency.map(|key| remember(key, &applied.receipt));
+    draft.finish(extra.into_iter().collect()).await?;
+    tx.committed();
+    Ok(applied)
+}
+
+async fn apply<'t>(
+    tx: &'t Tx,
+    draft: &mut Draft<'t>,
+    mutation: &Mutation,
+    idempotency: Option<&Idempotency>,
+) -> Result<Applied> {
+    // The lock first: a retry on another server waits there, and then finds what the first one did.
+    if let (Some(_), Some(store)) = (idempotency, locked_store(mutation)) {
+        stores::lock(tx, &[store]).await?;
+    }
+    if let Some(key) = idempotency
+        && let Some(receipt) = idempotency::recall(tx, key).await?
+    {
+        return Ok(Applied { receipt, is_replay: true });
+    }
+    let receipt = dispatch(tx, draft, mutation).await?;
+    Ok(Applied { receipt, is_replay: false })
+}
+
+/// The store whose row a mutation takes.
+fn locked_store(mutation: &Mutation) -> Option<StoreId> {
+    match mutation {
+        Mutation::Commit(pass, _) | Mutation::Expire { pass, .. } => Some(pass.store()),
+        Mutation::DescribeStore(pass, _)
+        | Mutation::SetRepeats(pass, _)
+        | Mutation::ArchiveStore(pass)
+        | Mutation::RemoveStore(pass)
+        | Mutation::PurgeStore { pass, .. }
+        | Mutation::Redact(pass, _)
+        | Mutation::Erase { pass, .. } => Some(pass.store()),
+        Mutation::Share(pass, _) | Mutation::Revoke(pass, _) => Some(pass.store()),
+        _ => None,
+    }
+}
+
+async fn dispatch<'t>(
+    tx: &'t Tx,
+    draft: &mut Draft<'t>,
+    mutation: &Mutation,
+) -> Result<Receipt> {
+    match mutation {
+        Mutation::CreateWorkspace(id, at) => keys::create_workspace(tx, *id, *at).await,
+        Mutation::CreatePrincipal(principal) => keys::create_principal(tx, principal).await,
+        Mutation::CreateKey(key) => keys::create(tx, key).await,
+        Mutation::RevokeKey(pass, id) => keys::revoke(tx, pass, *id).await,
+        Mutation::CreateStore(store) => {
+            stores::create(tx, store).await?;
+            Ok(Receipt::Store(store.clone()))
+        }
+        Mutation::DescribeStore(pass, patch) => stores::describe(tx, pass, patch).await,
+        Mutation::SetRepeats(pass, repeats) => repeats::set(tx, pass, *repeats).await,
+        Mutation::ArchiveStore(pass) => stores::archive(tx, pass).await,
+        Mutation::RemoveStore(pass) => stores::remove(tx, pass).await,
+        Mutation::PurgeStore { pass, limit } => purge::purge_store(tx, pass, *limit).await,
+        Mutation::Commit(pass, batch) => {
+            *draft = Draft::of(tx, pass.store()).await?;
+            draft.commit(pass, batch).await
+        }
+        Mutation::Expire { pass, memory, version } => {
+            *draft = Draft::of(tx, pass.store()).await?;
+            draft.expire(pass, *memory, *version).await
+        }
+        Mutation::Redact(pass, version) => {
+            *draft = Draft::of(tx, pass.store()).await?;
+            draft.redact(pass, *version).await
+        }
+        Mutation::Erase { pass, memory, version } => {
+            *draft = Draft::of(tx, pass.store()).await?;
+            draft.erase(pass, *memory, *version).await
+        }
+        Mutation::Share(pass, grant) => grants::share(tx, pass, grant).await,
+        Mutation::Revoke(pass, id) => grants::revoke(tx, pass, *id).await,
+        Mutation::CreateSession(session) => sessions::create(tx, session).await,
+        Mutation::ChangeSession { workspace, session, change, now } => {
+            sessions::change(tx, *workspace, *session, change, *now).await
+        }
+        Mutation::RemoveSession(workspace, id) => sessions::remove(tx, *workspace, *id).await,
+        Mutation::Import(pass, items) => import::import(tx, draft, pass, items).await,
+        Mutation::OpenGeneration { model, dims, is_fresh, now } => {
+            vectors::open_generation(tx, model, *dims, *is_fresh, *now).await
+        }
+        Mutation::PutVectors(batch) => vectors::put(tx, batch).await,
+        Mutation::DropGeneration { generation, limit } => {
+            vectors::drop_generation(tx, *generation, *limit).await
+        }
+        Mutation::ForgetKeys { before } => idempotency::forget(tx, *before).await,
+    }
+}
+
+/// What to keep of a request with an idempotency key.
+pub(crate) fn remember(key: &Idempotency, receipt: &Receipt) -> Remembered {
+    let (kind, refs) = ReceiptRefs::from(receipt).encode();
+    Remembered {
+        workspace: uuid(key.workspace.to_bytes()),
+        scope: uuid(key.scope.to_be_bytes()),
+        key: key.key.clone(),
+        fingerprint: key.fingerprint.to_vec(),
+        kind,
+        refs,
+        at: key.now.as_micros(),
+    }
+}
+
+/// A fault as the contract has it. Constraints are what two servers that looked at the same moment
+/// run into: the second one is told the same as if it had looked later.
+pub(crate) fn refusal(fault: Fault) -> StorageError {
+    let taken = match fault.broken_constraint() {
+        Some("workspace_pk") => Some("workspace"),
+        Some("principal_pk" | "principal_name_unique") => Some("name"),
+        Some("api_key_pk" | "api_key_secret_unique") => Some("key"),
+        Some("store_pk") => Some("memory store"),
+        Some("version_id_unique") => Some("memory version"),
+        Some("memory_pk") => Some("memory"),
+        Some("session_pk") => Some("session"),
+        Some("grant_pk" | "grant_id_unique") => Some("grant"),
+        _ => None,
+    };
+    taken.map_or_else(|| fault.into(), StorageError::Taken)
+}

@@ -1,0 +1,383 @@
+//! The storage engine for more than one machine: everything in a PostgreSQL database, any number of
+//! servers beside each other.
+//!
+//! A server keeps no state of its own. Whoever writes to a store holds the store's row until the
+//! commit ([`stores`]), so feed numbers have no gaps and preconditions are decided in the database.
+//! Writes of one server share transactions ([`writer`], [`group`]); row security keeps tenants apart
+//! whatever a statement says ([`client`]). SQL lives in `queries/`, one statement a file, and the
+//! schema in `migrations/`.
+
+mod address;
+mod apply;
+mod check;
+mod client;
+mod columns;
+mod commit;
+mod draft;
+mod export;
+mod fault;
+mod flush;
+mod grants;
+mod group;
+mod idempotency;
+mod import;
+mod inspect;
+mod keys;
+mod lease;
+mod list;
+mod log;
+mod migrate;
+mod notify;
+mod open;
+mod past;
+mod purge;
+mod read;
+mod redact;
+mod repeats;
+mod row;
+mod sessions;
+mod stores;
+mod sweep;
+mod texts;
+mod tls;
+mod vectors;
+mod versions;
+mod writer;
+
+pub use inspect::{Inspection, inspect};
+pub use open::{OpenError, PostgresOptions};
+
+use async_trait::async_trait;
+use client::{Clients, Tenant};
+use loci_model::policy::{AdminPass, BrowsePass, Facts, ReadPass, SearchPass};
+use loci_model::query::{
+    ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
+};
+use loci_model::{
+    ApiKey, At, Caller, Change, Grant, Memory, MemoryId, Page, Principal, PrincipalId, Session,
+    SessionId, Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
+};
+use loci_storage::{
+    Applied, AsOf, ChangedTexts, CheckReport, EmbedPage, FeedEnd, Generation, GenerationId,
+    Idempotency, Mutation, Receipt, Remembered, Result, Storage, StorageError, TextPage, VectorLag,
+    log::LogEntry,
+};
+use notify::Gossip;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use writer::Writer;
+
+/// How long a page of something large may take.
+const PAGE_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Everything of Loci in one database, which other servers may share.
+pub struct PostgresStorage {
+    clients: Clients,
+    writer: Writer,
+    gossip: Gossip,
+    /// What this server holds leases as.
+    own: uuid::Uuid,
+}
+
+impl PostgresStorage {
+    /// Opens a database, making what is missing in it. `own` tells this server from others: it must
+    /// be new at every start.
+    pub async fn open(
+        options: &PostgresOptions,
+        own: u128,
+    ) -> std::result::Result<Self, OpenError> {
+        let opened = open::open(options).await?;
+        let own = uuid::Uuid::from_u128(own);
+        let clients = opened.clients;
+        let gossip = Gossip::start(&clients, opened.address, opened.connector, own);
+        let writer = Writer::start(&clients, gossip.announcer());
+        Ok(Self { clients, writer, gossip, own })
+    }
+}
+
+/// Runs a read in a transaction of its own: `read!(self, tenant, |tx| module::function(&tx, …))`.
+macro_rules! read {
+    ($self:ident, $tenant:expr, |$tx:ident| $read:expr) => {{
+        let $tx = $self.clients.read($tenant).await?;
+        let result = $read.await;
+        $tx.end(result)
+    }};
+}
+
+/// The same with time for a large page.
+macro_rules! read_page {
+    ($self:ident, $tenant:expr, |$tx:ident| $read:expr) => {{
+        let tenant = Tenant::from($tenant);
+        let $tx = $self.clients.read_for(tenant, PAGE_PATIENCE).await?;
+        let result = $read.await;
+        $tx.end(result)
+    }};
+}
+
+#[async_trait]
+impl Storage for PostgresStorage {
+    async fn write(&self, mutation: Mutation, idempotency: Option<Idempotency>) -> Result<Applied> {
+        self.writer.write(mutation, idempotency).await
+    }
+
+    async fn recall(&self, idempotency: &Idempotency) -> Result<Option<Receipt>> {
+        read!(self, idempotency.workspace, |tx| idempotency::recall(&tx, idempotency))
+    }
+
+    async fn facts(
+        &self,
+        workspace: WorkspaceId,
+        store: StoreId,
+        principal: PrincipalId,
+        session: Option<SessionId>,
+    ) -> Result<Option<Facts>> {
+        read!(self, workspace, |tx| read::facts(&tx, workspace, store, principal, session))
+    }
+
+    async fn list_stores(
+        &self,
+        pass: &BrowsePass,
+        query: &StoreQuery,
+    ) -> Result<Page<Store, (Timestamp, StoreId)>> {
+        read!(self, pass.workspace(), |tx| stores::list(&tx, pass, query))
+    }
+
+    async fn get(&self, pass: &ReadPass, at: &At, view: View) -> Result<Option<Memory>> {
+        read!(self, pass.workspace(), |tx| read::get(&tx, pass, at, view))
+    }
+
+    async fn list(&self, pass: &ReadPass, query: &ListQuery) -> Result<Page<ListItem, ListCursor>> {
+        read!(self, pass.workspace(), |tx| list::page(&tx, pass, query))
+    }
+
+    async fn version(
+        &self,
+        pass: &ReadPass,
+        version: VersionId,
+        view: View,
+    ) -> Result<Option<Version>> {
+        read!(self, pass.workspace(), |tx| versions::get(&tx, pass, version, view))
+    }
+
+    async fn versions(&self, pass: &ReadPass, query: &VersionQuery) -> Result<Page<Version, u64>> {
+        read!(self, pass.workspace(), |tx| versions::page(&tx, pass, query))
+    }
+
+    async fn changes(&self, pass: &ReadPass, after: u64, limit: usize) -> Result<Vec<Change>> {
+        read!(self, pass.workspace(), |tx| versions::changes(&tx, pass, after, limit))
+    }
+
+    async fn all_facts(&self, caller: &Caller) -> Result<Arc<Vec<Facts>>> {
+        let known = read!(self, caller.workspace, |tx| stores::all_facts(&tx, caller));
+        known.map(Arc::new)
+    }
+
+    async fn feed_ends(&self, pass: &SearchPass) -> Result<Vec<FeedEnd>> {
+        read!(self, pass.workspace(), |tx| texts::ends(&tx, pass.stores()))
+    }
+
+    async fn texts(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        after: u64,
+        limit: usize,
+    ) -> Result<TextPage> {
+        read_page!(self, pass.workspace(), |tx| texts::page(&tx, pass, store, after, limit))
+    }
+
+    async fn changed_texts(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        after: u64,
+        limit: usize,
+    ) -> Result<ChangedTexts> {
+        read_page!(self, pass.workspace(), |tx| texts::changed(&tx, pass, store, after, limit))
+    }
+
+    async fn texts_at(
+        &self,
+        pass: &ReadPass,
+        at: AsOf,
+        after: u64,
+        limit: usize,
+    ) -> Result<TextPage> {
+        read_page!(self, pass.workspace(), |tx| past::page(&tx, pass, at, after, limit))
+    }
+
+    async fn found(
+        &self,
+        pass: &SearchPass,
+        ids: &[(StoreId, MemoryId)],
+        view: View,
+    ) -> Result<Vec<Memory>> {
+        read!(self, pass.workspace(), |tx| texts::found(&tx, pass, ids, view))
+    }
+
+    async fn vectors(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        generation: GenerationId,
+        versions: &[VersionId],
+    ) -> Result<Vec<Option<Vec<u8>>>> {
+        read_page!(self, pass.workspace(), |tx| vectors::shown(
+            &tx, pass, store, generation, versions
+        ))
+    }
+
+    async fn generations(&self) -> Result<Vec<Generation>> {
+        read!(self, Tenant::Nobody, |tx| vectors::generations(&tx))
+    }
+
+    async fn vector_lags(&self, generation: GenerationId, limit: usize) -> Result<Vec<VectorLag>> {
+        read!(self, Tenant::Nobody, |tx| vectors::lags(&tx, generation, limit))
+    }
+
+    async fn embeddable(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        generation: GenerationId,
+        after: u64,
+        limit: usize,
+    ) -> Result<EmbedPage> {
+        read_page!(self, pass.workspace(), |tx| vectors::embeddable(
+            &tx, pass, store, generation, after, limit
+        ))
+    }
+
+    async fn stats(&self, pass: &ReadPass) -> Result<StoreStats> {
+        read!(self, pass.workspace(), |tx| read::stats(&tx, pass.store()))
+    }
+
+    async fn grants(&self, pass: &ReadPass) -> Result<Vec<Grant>> {
+        read!(self, pass.workspace(), |tx| async {
+            read::require_store(&tx, pass.store()).await?;
+            grants::list(&tx, pass.store()).await
+        })
+    }
+
+    async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<(ApiKey, Principal)>> {
+        read!(self, Tenant::Nobody, |tx| keys::with_principal(&tx, hash))
+    }
+
+    async fn keys(&self, pass: &AdminPass) -> Result<Vec<ApiKey>> {
+        read!(self, pass.workspace(), |tx| keys::list(&tx, pass.workspace()))
+    }
+
+    async fn principal(
+        &self,
+        workspace: WorkspaceId,
+        id: PrincipalId,
+    ) -> Result<Option<Principal>> {
+        read!(self, workspace, |tx| keys::principal(&tx, id))
+    }
+
+    async fn principal_by_name(
+        &self,
+        workspace: WorkspaceId,
+        name: &str,
+    ) -> Result<Option<Principal>> {
+        read!(self, workspace, |tx| keys::principal_by_name(&tx, workspace, name))
+    }
+
+    async fn principals(&self, pass: &AdminPass) -> Result<Vec<Principal>> {
+        read!(self, pass.workspace(), |tx| keys::principals(&tx, pass.workspace()))
+    }
+
+    async fn default_workspace(&self) -> Result<Option<WorkspaceId>> {
+        read!(self, Tenant::Nobody, |tx| keys::default_workspace(&tx))
+    }
+
+    async fn session(&self, workspace: WorkspaceId, id: SessionId) -> Result<Option<Session>> {
+        read!(self, workspace, |tx| sessions::load(&tx, workspace, id))
+    }
+
+    async fn list_sessions(
+        &self,
+        workspace: WorkspaceId,
+        owner: Option<PrincipalId>,
+        query: &SessionQuery,
+    ) -> Result<Page<Session, (Timestamp, SessionId)>> {
+        read!(self, workspace, |tx| sessions::list(&tx, workspace, owner, query))
+    }
+
+    async fn expired(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(WorkspaceId, StoreId, MemoryId)>> {
+        read!(self, Tenant::Nobody, |tx| sweep::expired(&tx, now, limit))
+    }
+
+    async fn erasable(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(WorkspaceId, StoreId, MemoryId)>> {
+        read!(self, Tenant::Nobody, |tx| sweep::erasable(&tx, now, limit))
+    }
+
+    async fn unpurged(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
+        read!(self, Tenant::Nobody, |tx| sweep::unpurged(&tx, limit))
+    }
+
+    async fn workspaces(&self) -> Result<Vec<(WorkspaceId, Timestamp)>> {
+        read!(self, Tenant::Nobody, |tx| keys::workspaces(&tx))
+    }
+
+    async fn remembered(
+        &self,
+        pass: &AdminPass,
+        after: Option<(u128, String)>,
+        limit: usize,
+    ) -> Result<Vec<Remembered>> {
+        read!(self, pass.workspace(), |tx| idempotency::page(
+            &tx,
+            pass.workspace(),
+            after.as_ref(),
+            limit
+        ))
+    }
+
+    async fn log(
+        &self,
+        pass: &AdminPass,
+        store: StoreId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<LogEntry>> {
+        read_page!(self, pass.workspace(), |tx| export::export(&tx, pass, store, after, limit))
+    }
+
+    async fn check(&self) -> Result<CheckReport> {
+        check::run(&self.clients).await
+    }
+
+    /// Refused: a database server has better ways, and only its operator can reach its files.
+    async fn backup(&self, _to: &Path) -> Result<()> {
+        let why = "the data is in PostgreSQL; back it up with pg_basebackup or pg_dump";
+        Err(StorageError::Io(why.into()))
+    }
+
+    async fn ready(&self) -> Result<()> {
+        read!(self, Tenant::Nobody, |tx| async {
+            tx.query_one("select not pg_is_in_recovery()", &[]).await.map(|_| ())
+        })
+    }
+
+    async fn lease(&self, work: &str, secs: u32) -> Result<bool> {
+        let tx = self.clients.write(Tenant::Nobody, self.clients.patience).await?;
+        let ttl = Duration::from_secs(secs.into());
+        let is_own = lease::acquire(&tx, work, self.own, ttl).await?;
+        tx.commit().await?;
+        Ok(is_own)
+    }
+
+    async fn others_wrote(&self) {
+        self.gossip.heard().await;
+    }
+}

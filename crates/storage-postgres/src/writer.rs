@@ -1,0 +1,261 @@
+//! The way into the database. Jobs queue in a few lanes, by store; each lane takes what has queued
+//! up, applies it in one transaction, and answers everybody once PostgreSQL says that it is durable.
+//! Lanes of this server and of all others meet at the row of the store, nowhere else.
+//!
+//! Nothing is answered before it is durable. A caller is not kept waiting longer than its patience;
+//! what it is told then is that the outcome is unknown, and asking again with the same idempotency
+//! key finds out.
+
+use crate::apply::{alone, is_long, refusal, tenant};
+use crate::client::{Clients, Tenant};
+use crate::fault::Fault;
+use crate::group::{sharable, together};
+use crate::notify::Announcer;
+use loci_model::{EditOp, StoreId};
+use loci_storage::{Applied, Idempotency, Mutation, Result, StorageError};
+use std::collections::{HashSet, VecDeque};
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{JoinHandle, yield_now};
+use tokio::time::timeout;
+
+/// Lanes are transactions at the same time: enough to have one being synced, one being decided and
+/// one that waits for a store that another server holds.
+const LANES: usize = 4;
+const QUEUE_MAX: usize = 4096;
+const GROUP_JOBS_MAX: usize = 256;
+const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Turns that a group waits for those who came with the last one.
+const GATHER_TURNS_MAX: usize = 16;
+/// On top of the database's own patience: for the way through the queue.
+const QUEUE_PATIENCE: Duration = Duration::from_millis(300);
+
+pub(crate) struct Job {
+    pub(crate) mutation: Mutation,
+    pub(crate) idempotency: Option<Idempotency>,
+    answer: oneshot::Sender<Result<Applied>>,
+}
+
+/// The way to the lanes.
+pub(crate) struct Writer {
+    lanes: Vec<mpsc::Sender<Job>>,
+    tasks: Vec<JoinHandle<()>>,
+    hasher: RandomState,
+    patience: Duration,
+}
+
+impl Writer {
+    pub(crate) fn start(clients: &Clients, announcer: &Announcer) -> Self {
+        let (mut lanes, mut tasks) = (Vec::new(), Vec::new());
+        for _ in 0..LANES {
+            let (queue, jobs) = mpsc::channel(QUEUE_MAX / LANES);
+            let lane =
+                Lane { clients: clients.clone(), announcer: announcer.clone(), held: VecDeque::new() };
+            lanes.push(queue);
+            tasks.push(tokio::spawn(lane.serve(jobs)));
+        }
+        let patience = clients.patience + QUEUE_PATIENCE;
+        Self { lanes, tasks, hasher: RandomState::new(), patience }
+    }
+
+    pub(crate) async fn write(
+        &self,
+        mutation: Mutation,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Applied> {
+        let lane = &self.lanes[self.lane_of(&mutation)];
+        let is_long = is_long(&mutation);
+        let (answer, answered) = oneshot::channel();
+        lane.try_send(Job { mutation, idempotency, answer }).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => StorageError::Busy,
+            mpsc::error::TrySendError::Closed(_) => ended(),
+        })?;
+        if is_long {
+            return answered.await.map_err(|_| ended())?;
+        }
+        match timeout(self.patience, answered).await {
+            Ok(answer) => answer.map_err(|_| ended())?,
+            Err(_) => Err(StorageError::Unreachable("a write was not answered in time".into())),
+        }
+    }
+
+    /// Writes to one store go one way, so that those of this server do not wait for each other at
+    /// its row.
+    fn lane_of(&self, mutation: &Mutation) -> usize {
+        let store: Option<StoreId> = sharable(mutation).map(|(pass, _)| pass.store());
+        let hash = self.hasher.hash_one((tenant(mutation), store));
+        usize::try_from(hash % LANES as u64).expect("less than the number of lanes")
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // What was not answered is not promised.
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
+
+fn ended() -> StorageError {
+    StorageError::Stopped("the writer has ended".into())
+}
+
+struct Lane {
+    clients: Clients,
+    announcer: Announcer,
+    /// Jobs that could not go with the group they came with.
+    held: VecDeque<Job>,
+}
+
+impl Lane {
+    async fn serve(mut self, mut jobs: mpsc::Receiver<Job>) {
+        let mut company = 0;
+        loop {
+            let first = match self.held.pop_front() {
+                Some(job) => job,
+                None => match jobs.recv().await {
+                    Some(job) => job,
+                    None => return,
+                },
+            };
+            // Nobody waits for it any more: whoever asked was told that the outcome is unknown, and
+            // may have asked again.
+            if first.answer.is_closed() {
+                continue;
+            }
+            if sharable(&first.mutation).is_none() {
+                let done = alone(&self.clients, &first.mutation, first.idempotency.as_ref()).await;
+                self.tell(first, done);
+                continue;
+            }
+            let group = self.gather(first, &mut jobs, company).await;
+            company = group.len();
+            self.commit(group).await;
+        }
+    }
+
+    /// A job and those behind it that may share its transaction. Those who were just answered
+    /// together tend to come back together, a moment later; without that moment, a small group
+    /// would go ahead and all the others wait for its sync. A lone writer never waits.
+    async fn gather(
+        &mut self,
+        first: Job,
+        jobs: &mut mpsc::Receiver<Job>,
+        company: usize,
+    ) -> Vec<Job> {
+        let mut group = Group::of(first);
+        let waiting = std::mem::take(&mut self.held);
+        for job in waiting {
+            self.held.extend(group.add(job));
+        }
+        let mut turns = 0;
+        while !group.is_full() {
+            match jobs.try_recv() {
+                Ok(job) => self.held.extend(group.add(job)),
+                Err(_) if group.jobs.len() < company && turns < GATHER_TURNS_MAX => {
+                    turns += 1;
+                    yield_now().await;
+                }
+                Err(_) => break,
+            }
+        }
+        group.jobs
+    }
+
+    async fn commit(&mut self, group: Vec<Job>) {
+        let fault = match together(&self.clients, &group).await {
+            Ok(answers) => {
+                for (job, done) in group.into_iter().zip(answers) {
+                    self.tell(job, done);
+                }
+                return;
+            }
+            Err(fault) => fault,
+        };
+        // One that spoils it for all, or two servers in each other's way: each by itself, then.
+        let is_own_fault = fault.is_worth_retrying() || fault.broken_constraint().is_some();
+        if is_own_fault && group.len() > 1 || fault.broken_constraint() == Some("idempotency_pk") {
+            for job in group {
+                let done = alone(&self.clients, &job.mutation, job.idempotency.as_ref()).await;
+                self.tell(job, done);
+            }
+            return;
+        }
+        let error = describe(fault);
+        for job in group {
+            let _ = job.answer.send(Err(error()));
+        }
+    }
+
+    fn tell(&self, job: Job, applied: Result<Applied>) {
+        if applied.is_ok() {
+            self.announcer.announce();
+        }
+        // A caller that went away wants no answer.
+        let _ = job.answer.send(applied);
+    }
+}
+
+/// The same error for everybody.
+fn describe(fault: Fault) -> impl Fn() -> StorageError {
+    let error = refusal(fault);
+    move || match &error {
+        StorageError::Busy => StorageError::Busy,
+        StorageError::Unreachable(why) => StorageError::Unreachable(why.clone()),
+        StorageError::Corrupt(why) => StorageError::Corrupt(why.clone()),
+        StorageError::Taken(what) => StorageError::Taken(what),
+        other => StorageError::Io(other.to_string()),
+    }
+}
+
+/// Jobs that go together.
+struct Group {
+    jobs: Vec<Job>,
+    tenant: Tenant,
+    keys: HashSet<(u128, String)>,
+    bytes: usize,
+}
+
+impl Group {
+    fn of(first: Job) -> Self {
+        let tenant = tenant(&first.mutation);
+        let mut group = Self { jobs: Vec::new(), tenant, keys: HashSet::new(), bytes: 0 };
+        let refused = group.add(first);
+        debug_assert!(refused.is_none(), "the first always fits");
+        group
+    }
+
+    fn is_full(&self) -> bool {
+        self.jobs.len() >= GROUP_JOBS_MAX || self.bytes >= GROUP_BYTES_MAX
+    }
+
+    /// Takes a job in, or gives it back: when it cannot share, is another tenant's, or repeats a
+    /// request that is in the group already.
+    fn add(&mut self, job: Job) -> Option<Job> {
+        let Some((_, batch)) = sharable(&job.mutation) else { return Some(job) };
+        if self.is_full() || tenant(&job.mutation) != self.tenant || job.answer.is_closed() {
+            return (!job.answer.is_closed()).then_some(job);
+        }
+        if let Some(key) = &job.idempotency
+            && !self.keys.insert((key.scope, key.key.clone()))
+        {
+            return Some(job);
+        }
+        self.bytes += batch.edits.iter().map(|edit| bytes_of(&edit.edit.op)).sum::<usize>();
+        self.jobs.push(job);
+        None
+    }
+}
+
+fn bytes_of(op: &EditOp) -> usize {
+    const ROW: usize = 512;
+    match op {
+        EditOp::Put { content, .. } => {
+            ROW + content.as_ref().map_or(0, |content| content.bytes().len())
+        }
+        EditOp::Append { text, .. } => ROW + text.len(),
+        EditOp::Replace { .. } | EditOp::Remove => ROW,
+    }
+}
