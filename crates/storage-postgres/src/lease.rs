@@ -13,9 +13,3 @@ pub(crate) async fn acquire(tx: &Tx, name: &str, holder: Uuid, ttl: Duration) ->
     let sql = include_str!("../queries/lease/acquire.sql");
     Ok(tx.execute(sql, &[&name, &holder, &millis]).await? > 0)
 }
-
-/// Gives a lease back, if it is still one's own.
-pub(crate) async fn release(tx: &Tx, name: &str, holder: Uuid) -> Result<()> {
-    tx.execute(include_str!("../queries/lease/release.sql"), &[&name, &holder]).await?;
-    Ok(())
-}

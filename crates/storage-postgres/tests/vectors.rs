@@ -1,5 +1,6 @@
-//! Vectors from several servers at once: who puts them holds up no writer, and still none stay
-//! behind when the version, the store or the generation goes at the same moment.
+//! Work that several servers do at once: who puts vectors and who writes do not wait for each other,
+//! and still no vectors stay behind when their version, store or generation goes at the same moment;
+//! and what one server is enough for is one server's.
 
 use loci_model::{StorePolicy, VersionId};
 use loci_storage::contract::fixture::{World, update};
@@ -60,9 +61,9 @@ async fn a_version_that_is_redacted_keeps_no_vectors() {
     let (_database, world, other) = two_servers().await;
     let generation = generation(&world).await;
     for round in 0..ROUNDS {
-        let path = format!("/{round}");
-        let old = world.put(&path, "one").await.head;
-        world.edit(update(&path, "two")).await.unwrap();
+        let memory = world.put(&format!("/{round}"), "one").await;
+        let old = memory.head;
+        world.edit(update(memory.id, "two")).await.unwrap();
         let put = world.storage.write(batch(&world, &generation, &[old]), None);
         let redact = other.write(Mutation::Redact(world.manage_pass(), old), None);
         let (put, redacted) = tokio::join!(put, redact);
@@ -129,7 +130,7 @@ async fn servers_open_one_generation_between_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_puts_vectors_holds_up_no_writer() {
+async fn who_puts_vectors_does_not_wait_for_writers() {
     let (database, world, other) = two_servers().await;
     let generation = generation(&world).await;
     let head = world.put("/a", "one").await.head;

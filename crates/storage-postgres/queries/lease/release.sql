@@ -1,1 +1,0 @@
-delete from lease where name = $1 and holder = $2
