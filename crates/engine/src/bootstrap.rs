@@ -1,10 +1,24 @@
-//! The first start of a data directory: one workspace, one administrator, one key.
+//! The first start on a data directory or database: one workspace, one administrator, one key.
+//!
+//! Servers that share a database may start at the same moment. Whatever a start makes is made by one
+//! of them at a time, so that the others find it.
 
-use crate::{DeclaredKey, Engine, NewPrincipal, Result, Secret};
+use crate::{DeclaredKey, Engine, Error, NewPrincipal, Result, Secret};
 use loci_model::{
     Actor, Audience, Caller, KeyScope, Power, Principal, PrincipalKind, WorkspaceId, policy::System,
 };
 use loci_storage::Mutation;
+use std::time::Duration;
+
+/// What servers that start take turns at.
+const STARTING: &str = "start";
+/// How long a turn is another server's that was killed in it.
+const TURN_SECS: u32 = 10;
+/// How often a turn that takes longer is kept.
+const TURN_KEPT: Duration = Duration::from_secs(3);
+/// How long a start waits for its turn.
+const TURN_WAIT: Duration = Duration::from_secs(60);
+const TURN_POLL: Duration = Duration::from_millis(50);
 
 /// Names under which the administrator's keys are declared.
 const GENERATED: &str = "admin";
@@ -27,6 +41,16 @@ impl Engine {
     /// Makes sure that a workspace and its administrator exist, and no key: enough for whoever can
     /// open the data directory, who needs none.
     pub async fn settle(&self) -> Result<FirstStart> {
+        if let Some(workspace) = self.storage.default_workspace().await?
+            && let Some(administrator) =
+                self.storage.principal_by_name(workspace, ADMINISTRATOR).await?
+        {
+            return Ok(FirstStart { workspace, administrator, admin_key: None });
+        }
+        self.one_at_a_time(self.begin()).await
+    }
+
+    async fn begin(&self) -> Result<FirstStart> {
         let now = self.seams.now();
         let workspace = match self.storage.default_workspace().await? {
             Some(workspace) => workspace,
@@ -40,6 +64,46 @@ impl Engine {
             NewPrincipal { kind: PrincipalKind::User, name: ADMINISTRATOR.into(), is_admin: true };
         let administrator = self.declare_principal(workspace, administrator).await?;
         Ok(FirstStart { workspace, administrator, admin_key: None })
+    }
+
+    /// Does work of a start while no other server does such work.
+    pub async fn one_at_a_time<T, E: From<Error>>(
+        &self,
+        work: impl Future<Output = std::result::Result<T, E>>,
+    ) -> std::result::Result<T, E> {
+        self.wait_for_turn().await?;
+        let done = tokio::select! {
+            done = work => done,
+            error = self.keep_turn() => Err(error.into()),
+        };
+        // A turn that cannot be given back ends by itself.
+        if let Err(error) = self.storage.lease(STARTING, 0).await {
+            tracing::warn!(%error, "other servers may wait for a moment");
+        }
+        done
+    }
+
+    async fn wait_for_turn(&self) -> Result<()> {
+        let turn = async {
+            while !self.storage.lease(STARTING, TURN_SECS).await? {
+                tokio::time::sleep(TURN_POLL).await;
+            }
+            Ok(())
+        };
+        let late = Error::Unavailable("another server is still starting; try again");
+        tokio::time::timeout(TURN_WAIT, turn).await.unwrap_or(Err(late))
+    }
+
+    /// Keeps the turn; returns when it is lost.
+    async fn keep_turn(&self) -> Error {
+        loop {
+            tokio::time::sleep(TURN_KEPT).await;
+            match self.storage.lease(STARTING, TURN_SECS).await {
+                Ok(true) => {}
+                Ok(false) => return Error::Unavailable("the start took too long; try again"),
+                Err(error) => return error.into(),
+            }
+        }
     }
 
     /// Makes sure that a workspace, its administrator and a key exist. `given` is the operator's own

@@ -5,6 +5,7 @@
 //! and no message here repeats a line of it, in case somebody wrote one there all the same.
 
 mod search;
+mod server;
 
 pub(crate) use search::{EmbedderConfig, HttpEmbedderConfig, SearchConfig};
 
@@ -14,6 +15,7 @@ use loci_http::HttpOptions;
 use loci_model::{Level, Power, PrincipalKind};
 use search::SearchSection;
 use serde::Deserialize;
+use server::ServerSection;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,14 +41,6 @@ pub(crate) struct Config {
     pub(crate) grants: Vec<GrantEntry>,
     #[serde(rename = "key")]
     pub(crate) keys: Vec<KeyEntry>,
-}
-
-/// `[server]`
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct ServerSection {
-    pub(crate) listen: Option<String>,
-    pub(crate) data: Option<PathBuf>,
 }
 
 /// `[limits]`
@@ -212,6 +206,7 @@ impl Config {
                 ));
             }
         }
+        self.server.check()?;
         self.search.check()?;
         self.limits.check()
     }
@@ -375,6 +370,9 @@ mod tests {
         for name in [
             "listen",
             "data",
+            "database",
+            "database_env",
+            "database_file",
             "requests_per_second",
             "connections",
             "body_bytes",

@@ -1,17 +1,19 @@
-//! `loci serve`: takes the data directory, makes what the configuration declares, listens, and stops
+//! `loci serve`: takes the place where memories are kept, makes what the configuration declares, listens, and stops
 //! in order. Everything that can go wrong is found before a key is made or shown.
 
 use crate::background;
 use crate::config::{self, Config, LISTEN_DEFAULT, SECRET_CHARS_MIN, SearchConfig};
 use crate::declare::declare;
 use crate::exit::Failure;
+use crate::held::Refusal;
 use crate::holder::{self, Kind};
-use crate::wire::{self, Answering, Holding, Refusal, scratch_dir};
+use crate::place::Place;
+use crate::wire::{self, Answering, Holding};
 use loci_engine::Secret;
 use loci_http::Listener;
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -21,12 +23,15 @@ use tokio::time::Instant;
 /// How long a start waits for a command that is using the directory.
 const COMMAND_WAIT: Duration = Duration::from_secs(10);
 const COMMAND_POLL: Duration = Duration::from_millis(50);
+/// How long a start waits for a database that does not answer: both may be starting.
+const DATABASE_WAIT: Duration = Duration::from_secs(30);
+const DATABASE_POLL: Duration = Duration::from_millis(500);
 
 /// What the command line said.
 pub(crate) struct ServeRequest {
     pub(crate) listen: Option<String>,
-    /// The directory, if one was named by a flag or the environment.
-    pub(crate) data: Option<PathBuf>,
+    /// Where memories are kept, if a flag or the environment says so.
+    pub(crate) place: Option<Place>,
     pub(crate) config: Option<PathBuf>,
 }
 
@@ -36,18 +41,25 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
         Some(path) => Config::load(path)?,
         None => Config::default(),
     };
-    let data = request
-        .data
-        .or_else(|| config.server.data.clone())
-        .unwrap_or_else(config::default_data_dir);
+    let place = match request.place {
+        Some(place) => place,
+        None => config.server.place()?.unwrap_or_else(Place::default_directory),
+    };
     let listen = request.listen.or_else(|| config.server.listen.clone());
     let listen = resolve(listen.as_deref().unwrap_or(LISTEN_DEFAULT)).await?;
     let admin_key = config::env("LOCI_ADMIN_KEY").map(Secret::given);
     check_admin_key(admin_key.as_ref(), listen)?;
     // Before the start, so that a signal during it is not lost.
-    let signals = Signals::catch()?;
+    let mut signals = Signals::catch()?;
 
-    let mut holding = take(&data, &config.search.resolve()?).await?;
+    let search = config.search.resolve()?;
+    let mut holding = tokio::select! {
+        taken = take(&place, &search) => taken?,
+        name = signals.next() => {
+            tracing::info!(signal = name, "stopped before it had started");
+            return Ok(());
+        }
+    };
     let started = start(&holding, &config, listen, admin_key.as_ref()).await;
     let (listener, shown_key) = match started {
         Ok(started) => started,
@@ -57,10 +69,10 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
         }
     };
     holding.follow();
-    let options = config.http_options(scratch_dir(&data));
+    let options = config.http_options(holding.scratch_dir());
     let answering = holding.answer(&options)?;
     announce(&listener, shown_key.as_ref())?;
-    tracing::info!(version = env!("CARGO_PKG_VERSION"), data = %data.display(), "started");
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), data = %place, "started");
 
     let sweeping =
         tokio::spawn(background::sweep(answering.engine().clone(), answering.stopping()));
@@ -96,24 +108,48 @@ async fn run(
     ended.map_err(|error| Failure::failed(format!("the listener failed: {error}")))
 }
 
-/// Takes the directory. A command that is using it is waited for; another server is not.
-async fn take(data: &Path, search: &SearchConfig) -> Result<Holding, Failure> {
-    let deadline = Instant::now() + COMMAND_WAIT;
+/// Takes the place. A command that is using a directory is waited for, another server is not; so is
+/// a database that does not answer yet.
+async fn take(place: &Place, search: &SearchConfig) -> Result<Holding, Failure> {
+    let began = Instant::now();
+    let mut has_told = false;
     loop {
-        match Holding::take(data, Kind::Serve, search).await {
+        let pause = match Holding::take(place, Kind::Serve, search).await {
             Ok(holding) => return Ok(holding),
             Err(Refusal::Failed(failure)) => return Err(failure),
-            Err(Refusal::Held) => {}
-        }
-        let holder = holder::read(data);
-        let is_server = holder.is_some_and(|holder| holder.kind == Kind::Serve);
-        if is_server || Instant::now() >= deadline {
-            let by = holder.map_or(String::new(), |holder| format!(" (process {})", holder.pid));
-            let data = data.display();
-            return Err(Failure::failed(format!("{data} is in use by another loci{by}")));
-        }
-        tokio::time::sleep(COMMAND_POLL).await;
+            Err(Refusal::Held) => {
+                if let Some(failure) = held_for_good(place, began) {
+                    return Err(failure);
+                }
+                COMMAND_POLL
+            }
+            Err(Refusal::Away(failure)) if began.elapsed() >= DATABASE_WAIT => {
+                let waited = DATABASE_WAIT.as_secs();
+                let message = format!("{}; waited {waited} seconds for it", failure.message);
+                return Err(Failure::failed(message));
+            }
+            Err(Refusal::Away(failure)) => {
+                if !has_told {
+                    tracing::warn!(why = failure.message, "waiting for the database");
+                    has_told = true;
+                }
+                DATABASE_POLL
+            }
+        };
+        tokio::time::sleep(pause).await;
     }
+}
+
+/// Why waiting for whoever holds the directory makes no sense any more.
+fn held_for_good(place: &Place, since: Instant) -> Option<Failure> {
+    let Place::Directory(data) = place else { return None };
+    let holder = holder::read(data);
+    let is_server = holder.is_some_and(|holder| holder.kind == Kind::Serve);
+    if !is_server && since.elapsed() < COMMAND_WAIT {
+        return None;
+    }
+    let by = holder.map_or(String::new(), |holder| format!(" (process {})", holder.pid));
+    Some(Failure::failed(format!("{place} is in use by another loci{by}")))
 }
 
 /// Binds the address, then makes keys and declarations: an address that is taken, or one that must
@@ -137,9 +173,13 @@ async fn start(
     let listener = TcpListener::bind(listen)
         .await
         .map_err(|error| Failure::io(format_args!("cannot listen on {listen}"), &error))?;
-    let first = engine.bootstrap(admin_key).await?;
-    declare(engine, holding.start(), config).await?;
-    Ok((listener, first.admin_key))
+    // Servers that start together find what the first of them made.
+    let first = engine.one_at_a_time(async {
+        let first = engine.bootstrap(admin_key).await?;
+        declare(engine, holding.start(), config).await?;
+        Ok::<_, Failure>(first)
+    });
+    Ok((listener, first.await?.admin_key))
 }
 
 fn announce(listener: &TcpListener, shown_key: Option<&Secret>) -> Result<(), Failure> {

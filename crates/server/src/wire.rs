@@ -1,10 +1,12 @@
-//! Puts the parts together: a data directory becomes a storage, an engine, a router and a listening
-//! socket. The server and every one-shot command hold a directory in the same way, so a third
+//! Puts the parts together: an open place becomes an engine, a router and, for a directory, a
+//! listening socket. The server and every one-shot command hold a place in the same way, so a third
 //! process is served whoever holds it.
 
 use crate::config::SearchConfig;
 use crate::exit::Failure;
-use crate::holder::{self, Kind};
+use crate::held::{Held, Refusal};
+use crate::holder::Kind;
+use crate::place::Place;
 use crate::searching;
 use crate::socket::{self, SocketFiles};
 use axum::Router;
@@ -13,74 +15,48 @@ use loci_engine::seam::Seams;
 use loci_engine::{Engine, FirstStart};
 use loci_http::{HttpOptions, Listener, LocalOperator};
 use loci_model::Caller;
-use loci_storage_sqlite::{OpenError, SqliteOptions, SqliteStorage};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// A data directory that this process holds.
+/// A place that this process works on.
 pub(crate) struct Holding {
-    data: PathBuf,
-    storage: Arc<SqliteStorage>,
+    held: Held,
     engine: Engine,
     /// Makes vectors for what is written, once started.
     following: Option<JoinHandle<()>>,
-    /// The workspace and its administrator, whom whoever opened the directory acts as.
+    /// The workspace and its administrator, whom whoever opened the place acts as.
     start: FirstStart,
 }
 
-/// A held directory that answers requests: through [`Self::router`] here, through the socket to
-/// others.
+/// A place that answers requests: through [`Self::router`] here, and a directory's socket to others.
 pub(crate) struct Answering {
     holding: Holding,
     router: Router,
-    socket: SocketFiles,
     stop: watch::Sender<bool>,
+    local: Option<Local>,
+}
+
+/// The socket of a directory, and who serves it.
+struct Local {
+    files: SocketFiles,
     serving: JoinHandle<()>,
 }
 
-/// Why a directory is not ours.
-#[derive(Debug)]
-pub(crate) enum Refusal {
-    /// Another process has it, and will answer on the socket.
-    Held,
-    /// It cannot be used.
-    Failed(Failure),
-}
-
-impl From<Failure> for Refusal {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
-}
-
 impl Holding {
-    /// Takes a directory, making it if need be.
+    /// Takes a place, making it if need be.
     pub(crate) async fn take(
-        data: &Path,
+        place: &Place,
         kind: Kind,
         search: &SearchConfig,
     ) -> Result<Self, Refusal> {
         let search = searching::options(search)?;
-        let path = data.to_owned();
-        let opened = tokio::task::spawn_blocking(move || {
-            SqliteStorage::open(&path, SqliteOptions::default())
-        });
-        let storage = match opened.await {
-            Ok(Ok(storage)) => Arc::new(storage),
-            Ok(Err(OpenError::Locked)) => return Err(Refusal::Held),
-            Ok(Err(error)) => return Err(Refusal::Failed(refused(data, &error))),
-            Err(error) => return Err(Failure::failed(format!("opening failed: {error}")).into()),
-        };
-        holder::write(data, kind);
-        // Backups that a killed process was making.
-        let _ = fs::remove_dir_all(scratch_dir(data));
-        let engine = Engine::new(storage.clone(), Seams::real()).with_search(search);
+        let held = Held::open(place, kind).await?;
+        let engine = Engine::new(held.storage(), Seams::real()).with_search(search);
         let start = engine.settle().await.map_err(Failure::from)?;
-        Ok(Self { data: data.to_owned(), storage, engine, following: None, start })
+        Ok(Self { held, engine, following: None, start })
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -89,6 +65,11 @@ impl Holding {
 
     pub(crate) fn start(&self) -> &FirstStart {
         &self.start
+    }
+
+    /// Where files that are being made lie.
+    pub(crate) fn scratch_dir(&self) -> PathBuf {
+        self.held.scratch_dir()
     }
 
     /// Starts to make vectors for what is written, in the place of those of another model.
@@ -109,43 +90,41 @@ impl Holding {
         }));
     }
 
-    /// Builds the routes and listens on the socket.
+    /// Builds the routes, and listens on the socket of a directory.
     pub(crate) fn answer(self, options: &HttpOptions) -> Result<Answering, Failure> {
         fs::create_dir_all(&options.scratch_dir)
             .map_err(|error| Failure::io("cannot make the scratch directory", &error))?;
         let doors = anthropic::router(self.engine.clone());
         let router = loci_http::router(self.engine.clone(), doors, anthropic::openapi(), options);
-        let (listener, socket) = socket::bind(&self.data)
-            .map_err(|error| Failure::io("cannot listen in the data directory", &error))?;
         let (stop, stopping) = watch::channel(false);
-        let listener = Listener::Unix(listener, LocalOperator(self.operator()));
-        let serving = tokio::spawn(listen(listener, router.clone(), options.clone(), stopping));
-        Ok(Answering { holding: self, router, socket, stop, serving })
+        let local = match &self.held {
+            Held::Directory { path, .. } => {
+                let (listener, files) = socket::bind(path)
+                    .map_err(|error| Failure::io("cannot listen in the data directory", &error))?;
+                let listener = Listener::Unix(listener, LocalOperator(self.operator()));
+                let serving = listen(listener, router.clone(), options.clone(), stopping);
+                Some(Local { files, serving: tokio::spawn(serving) })
+            }
+            // Everybody who could open the socket can open the database.
+            Held::Database { .. } => None,
+        };
+        Ok(Answering { holding: self, router, stop, local })
     }
 
     fn operator(&self) -> Caller {
         self.engine.local_operator(&self.start)
     }
 
-    /// Gives the directory back, its log folded into the database.
+    /// Gives the place back; a directory with its log folded into the database.
     pub(crate) async fn release(self) {
-        holder::remove(&self.data);
-        let Self { storage, engine, following, .. } = self;
+        let Self { held, engine, following, .. } = self;
         if let Some(following) = following {
             // What it was at is taken up by the next start.
             following.abort();
             let _ = following.await;
         }
         drop(engine);
-        let closed = tokio::task::spawn_blocking(move || match Arc::try_unwrap(storage) {
-            Ok(storage) => storage.close(),
-            // A request that outlived the drain still has it. The last one to go closes it, and if
-            // the process ends first, the next start reads the log instead.
-            Err(shared) => drop(shared),
-        });
-        if let Err(error) = closed.await {
-            tracing::error!(%error, "closing the data directory failed");
-        }
+        held.close().await;
     }
 }
 
@@ -173,15 +152,16 @@ impl Answering {
         self.stop.send_replace(true);
     }
 
-    /// Finishes what others are asking, then gives the directory back. The socket goes before the
-    /// lock: afterwards its name may be another process's.
+    /// Finishes what others are asking, then gives the place back. The socket goes before the lock:
+    /// afterwards its name may be another process's.
     pub(crate) async fn release(self) {
         self.stop();
-        if let Err(error) = self.serving.await {
-            tracing::warn!(%error, "the local socket failed");
+        if let Some(local) = self.local {
+            if let Err(error) = local.serving.await {
+                tracing::warn!(%error, "the local socket failed");
+            }
+            local.files.remove();
         }
-        self.socket.remove();
-        let _ = fs::remove_dir_all(scratch_dir(&self.holding.data));
         drop(self.router);
         self.holding.release().await;
     }
@@ -199,23 +179,6 @@ pub(crate) async fn listen(
     loci_http::serve(listener, router, &options, stopped).await;
 }
 
-/// Where backups are made before they are sent: inside the directory, so that a copy of the data is
-/// never less private than the data, and the next holder can clean up after a crash.
-pub(crate) fn scratch_dir(data: &Path) -> PathBuf {
-    data.join("scratch")
-}
-
-fn refused(data: &Path, error: &OpenError) -> Failure {
-    let data = data.display();
-    Failure::failed(match error {
-        OpenError::NewerFormat { found, known } => format!(
-            "{data} was written by a newer version of loci (format {found}; this version knows up \
-             to {known}); nothing in it was touched"
-        ),
-        other => format!("{data}: {other}"),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,8 +192,9 @@ mod tests {
     async fn one_document_describes_the_routes_of_every_door() {
         let data = tempfile::tempdir().unwrap();
         let search = SearchConfig::default();
-        let holding = Holding::take(data.path(), Kind::Command, &search).await.unwrap();
-        let options = HttpOptions { scratch_dir: scratch_dir(data.path()), ..Default::default() };
+        let place = Place::Directory(data.path().to_owned());
+        let holding = Holding::take(&place, Kind::Command, &search).await.unwrap();
+        let options = HttpOptions { scratch_dir: holding.scratch_dir(), ..Default::default() };
         let answering = holding.answer(&options).unwrap();
         let request = Request::get("/openapi.json").body(Body::empty()).unwrap();
         let response = answering.router().oneshot(request).await.unwrap();

@@ -1,6 +1,7 @@
 //! The command line: every command, argument and option. Scripts rely on these names, so they only
 //! ever grow. `docs/reference/cli.md` describes them; a test compares the two.
 
+use crate::place::DatabaseUrl;
 use clap::{Parser, Subcommand, ValueEnum};
 use loci_model::limit;
 use std::path::PathBuf;
@@ -21,6 +22,10 @@ pub(crate) struct Common {
     /// Data directory [env: LOCI_DATA] [default: $XDG_DATA_HOME/loci or ~/.local/share/loci]
     #[arg(long, global = true, value_name = "DIR", conflicts_with = "url")]
     pub(crate) data: Option<PathBuf>,
+    /// PostgreSQL database instead of a data directory, such as postgres://user@host/database;
+    /// with a password prefer the environment, which other users cannot see [env: LOCI_DATABASE]
+    #[arg(long, global = true, value_name = "URL", conflicts_with = "url")]
+    pub(crate) database: Option<DatabaseUrl>,
     /// Talk to this server instead of a data directory [env: LOCI_URL]
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) url: Option<String>,

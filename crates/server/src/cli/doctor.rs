@@ -1,5 +1,5 @@
 //! `loci doctor`: what an operator would look at by hand, in one report. A problem is an exit code.
-//! Looking does not make a data directory where there is none.
+//! Looking does not make a data directory where there is none, nor a schema in a database.
 
 use super::args::DoctorArgs;
 use super::client::Client;
@@ -7,7 +7,8 @@ use super::output::{Format, human_bytes, table, text};
 use super::reach::Origin;
 use crate::config::{Config, LISTEN_DEFAULT};
 use crate::exit::Failure;
-use crate::{holder, serve, socket};
+use crate::place::{DatabaseUrl, Place};
+use crate::{held, holder, serve, socket};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -71,15 +72,23 @@ pub(super) async fn run(
 ) -> Result<(), Failure> {
     let mut report = Report::default();
     report.add("version", Verdict::Fine, env!("CARGO_PKG_VERSION"));
-    report.add("sqlite", Verdict::Fine, loci_storage_sqlite::sqlite_version());
     match origin {
-        Origin::Directory { path, .. } => {
+        Origin::Place { place: Place::Directory(path), .. } => {
+            report.add("sqlite", Verdict::Fine, loci_storage_sqlite::sqlite_version());
             let config = configuration(&mut report, args);
             directory(&mut report, path).await;
             if path.join("loci.db").exists() {
                 memories(&mut report, client).await;
             }
-            listen(&mut report, config.server.listen.as_deref(), path).await;
+            let is_served = socket::connect(path).await.is_ok();
+            listen(&mut report, config.server.listen.as_deref(), is_served).await;
+        }
+        Origin::Place { place: Place::Database(url), .. } => {
+            let config = configuration(&mut report, args);
+            if database(&mut report, url).await {
+                memories(&mut report, client).await;
+            }
+            listen(&mut report, config.server.listen.as_deref(), false).await;
         }
         Origin::Server { authority, .. } => {
             report.add("server", Verdict::Fine, authority.clone());
@@ -96,6 +105,7 @@ fn configuration(report: &mut Report, args: &DoctorArgs) -> Config {
             key.secret_hash()?;
         }
         config.search.resolve()?;
+        config.server.place()?;
         Ok(config)
     });
     match loaded {
@@ -164,6 +174,54 @@ async fn directory(report: &mut Report, path: &Path) {
     }
 }
 
+/// Whether there are memories to ask about.
+async fn database(report: &mut Report, url: &DatabaseUrl) -> bool {
+    let found = match held::look(url).await {
+        Ok(found) => found,
+        Err(failure) => {
+            report.add("database", Verdict::Problem, failure.message);
+            return false;
+        }
+    };
+    report.add("database", Verdict::Fine, format!("{url}, {}", human_bytes(found.bytes)));
+    report.add("postgresql", Verdict::Fine, found.server);
+    match found.format {
+        Some(format) => report.add("format", Verdict::Fine, format.to_string()),
+        None => report.add("format", Verdict::Note, "nothing of Loci is there yet"),
+    }
+    match found.is_read_only {
+        false => report.add("writable", Verdict::Fine, "yes"),
+        true => report.add("writable", Verdict::Problem, "a replica, or set to be read only"),
+    }
+    match found.is_superuser {
+        false => report.add("role", Verdict::Fine, "bound by row security"),
+        true => report.add(
+            "role",
+            Verdict::Note,
+            "bound by row security, but the connection is a superuser's; a member of the role \
+             loci_app is enough",
+        ),
+    }
+    match (found.is_durable, found.has_checksums) {
+        (false, _) => report.add(
+            "durability",
+            Verdict::Problem,
+            "fsync or full_page_writes is off; a power cut may lose everything",
+        ),
+        (true, false) => report.add(
+            "durability",
+            Verdict::Note,
+            "data checksums are off; damage on the disk may go unnoticed (pg_checksums --enable)",
+        ),
+        (true, true) => report.add("durability", Verdict::Fine, "checksums are on"),
+    }
+    match found.vector {
+        Some(version) => report.add("pgvector", Verdict::Fine, version),
+        None => report.add("pgvector", Verdict::Fine, "not there; vectors are compared here"),
+    }
+    found.format.is_some()
+}
+
 /// Asks whoever answers: the holder, the server, or this process.
 async fn memories(report: &mut Report, client: &mut Client) {
     match client.get("/readyz").await {
@@ -208,7 +266,7 @@ async fn memories(report: &mut Report, client: &mut Client) {
 }
 
 /// Whether a server could listen. Something that listens already is most often that server.
-async fn listen(report: &mut Report, configured: Option<&str>, data: &Path) {
+async fn listen(report: &mut Report, configured: Option<&str>, is_served: bool) {
     let wanted = configured.unwrap_or(LISTEN_DEFAULT);
     let address = match serve::resolve(wanted).await {
         Ok(address) => address,
@@ -217,8 +275,7 @@ async fn listen(report: &mut Report, configured: Option<&str>, data: &Path) {
     match TcpListener::bind(address).await {
         Ok(_) => report.add("listen", Verdict::Fine, format!("{address} is free")),
         Err(error) => {
-            let is_held = socket::connect(data).await.is_ok();
-            let by = if is_held { "; this directory is being served" } else { "" };
+            let by = if is_served { "; this directory is being served" } else { "" };
             report.add("listen", Verdict::Note, format!("{address}: {error}{by}"));
         }
     }

@@ -30,12 +30,12 @@ pub(crate) use args::{Args, Command};
 
 use crate::config;
 use crate::exit::Failure;
+use crate::place::Place;
 use crate::serve::{ServeRequest, serve};
 use args::{Common, KeyCommand, StoreCommand};
 use client::Client;
 use output::Format;
 use reach::Origin;
-use std::path::PathBuf;
 
 /// Runs what the command line says.
 pub(crate) async fn run(args: Args) -> Result<(), Failure> {
@@ -45,15 +45,15 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
             if common.url.is_some() || common.key.is_some() {
                 return Err(Failure::usage("serve takes neither --url nor --key"));
             }
-            let data = common.data.or_else(|| config::env("LOCI_DATA").map(PathBuf::from));
+            let place = Place::given(common.data, common.database)?;
             let (listen, config) = (serve_args.listen, serve_args.config);
-            return serve(ServeRequest { listen, data, config }).await;
+            return serve(ServeRequest { listen, place, config }).await;
         }
         other => other,
     };
     let format = if common.json { Format::Json } else { Format::Human };
     if let Command::Eval(args) = &command {
-        return eval::run(format, args).await;
+        return eval::run(format, args, common.database).await;
     }
     let content = match &command {
         Command::Put(args) => put::content(args)?,
@@ -88,21 +88,19 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
 /// Where the memories are: what a flag says, then the environment, then the default. A key from the
 /// environment goes with a server only, so that it cannot narrow what the operator does locally.
 fn origin(common: &Common, command: &Command) -> Result<(Origin, Option<String>), Failure> {
-    let url = match (&common.url, &common.data) {
-        (Some(url), _) => Some(url.clone()),
-        (None, Some(_)) => None,
-        (None, None) => config::env("LOCI_URL"),
+    let names_place = common.data.is_some() || common.database.is_some();
+    let url = match &common.url {
+        Some(url) => Some(url.clone()),
+        None if names_place => None,
+        None => config::env("LOCI_URL"),
     };
     if let Some(url) = url {
         let key = common.key.clone().or_else(|| config::env("LOCI_KEY"));
         return Ok((Origin::server(&url)?, key));
     }
-    let path = common
-        .data
-        .clone()
-        .or_else(|| config::env("LOCI_DATA").map(PathBuf::from))
-        .unwrap_or_else(config::default_data_dir);
-    Ok((Origin::Directory { path, may_create: may_create(command) }, common.key.clone()))
+    let place = Place::given(common.data.clone(), common.database.clone())?;
+    let place = place.unwrap_or_else(Place::default_directory);
+    Ok((Origin::Place { place, may_create: may_create(command) }, common.key.clone()))
 }
 
 /// Whether a command makes sense where nothing is yet.

@@ -1,20 +1,23 @@
 //! Where the memories are and how to get there.
 //!
-//! Without a URL, whoever gets the directory's lock answers: this process if it is free, otherwise
+//! Without a URL of a server, a database is opened here like any server opens it. Of a directory,
+//! whoever gets the lock answers: this process if it is free, otherwise
 //! the holder over its socket. A holder that is just starting or stopping has the lock but no
 //! socket; it is waited for. Nobody has to know which process is which.
 
 use super::client::Broken;
 use crate::config::{Config, SearchConfig};
 use crate::exit::Failure;
+use crate::held::{self, Refusal};
 use crate::holder::{self, Kind};
+use crate::place::{DatabaseUrl, Place};
 use crate::socket;
-use crate::wire::{Answering, Holding, Refusal, scratch_dir};
+use crate::wire::{Answering, Holding};
 use axum::body::Body;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::{Request, Response, Uri};
 use hyper_util::rt::TokioIo;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -40,10 +43,10 @@ pub(crate) enum Origin {
         /// What stands before every path, without a slash at its end.
         base: String,
     },
-    /// In a directory.
-    Directory {
-        path: PathBuf,
-        /// Whether to make one where there is none.
+    /// In a directory or a database.
+    Place {
+        place: Place,
+        /// Whether to begin where there is nothing yet.
         may_create: bool,
     },
 }
@@ -52,7 +55,7 @@ pub(crate) enum Origin {
 pub(super) enum Lane {
     /// Over a connection.
     Wire(SendRequest<Body>),
-    /// Nowhere: this process holds the directory.
+    /// Nowhere: this process has the place open.
     Here(Box<Answering>),
 }
 
@@ -87,14 +90,14 @@ impl Origin {
     pub(super) fn target(&self, path: &str) -> String {
         match self {
             Self::Server { base, .. } => format!("{base}{path}"),
-            Self::Directory { .. } => path.to_owned(),
+            Self::Place { .. } => path.to_owned(),
         }
     }
 
     pub(super) fn host(&self) -> &str {
         match self {
             Self::Server { authority, .. } => authority,
-            Self::Directory { .. } => "localhost",
+            Self::Place { .. } => "localhost",
         }
     }
 
@@ -111,7 +114,12 @@ impl Origin {
                 stream.set_nodelay(true).map_err(|error| cannot(&error.to_string()))?;
                 wire(stream).await.map_err(|error| cannot(&error.to_string()))
             }
-            Self::Directory { path, may_create } => directory(path, *may_create).await,
+            Self::Place { place: Place::Directory(path), may_create } => {
+                directory(path, *may_create).await
+            }
+            Self::Place { place: Place::Database(url), may_create } => {
+                database(url, *may_create).await
+            }
         }
     }
 }
@@ -124,17 +132,12 @@ async fn directory(path: &Path, may_create: bool) -> Result<Lane, Failure> {
         )));
     }
     let deadline = Instant::now() + CHANGING_HANDS;
+    let place = Place::Directory(path.to_owned());
     loop {
-        match Holding::take(path, Kind::Command, &SearchConfig::default()).await {
-            Ok(mut holding) => {
-                let mut options = Config::default().http_options(scratch_dir(path));
-                options.drain_timeout = COURTESY;
-                holding.help_follow(FOLLOW_AFTER);
-                let answering = holding.answer(&options)?;
-                return Ok(Lane::Here(Box::new(answering)));
-            }
-            Err(Refusal::Failed(failure)) => return Err(failure),
+        match Holding::take(&place, Kind::Command, &SearchConfig::default()).await {
+            Ok(holding) => return answer(holding),
             Err(Refusal::Held) => {}
+            Err(refusal) => return Err(refusal.failure(&place)),
         }
         if let Ok(stream) = socket::connect(path).await
             && let Ok(lane) = wire(stream).await
@@ -151,6 +154,25 @@ async fn directory(path: &Path, may_create: bool) -> Result<Lane, Failure> {
         }
         tokio::time::sleep(POLL).await;
     }
+}
+
+async fn database(url: &DatabaseUrl, may_create: bool) -> Result<Lane, Failure> {
+    if !may_create && held::look(url).await?.format.is_none() {
+        return Err(Failure::failed(format!(
+            "{url} holds no memories yet; `loci serve` or `loci store create` begins"
+        )));
+    }
+    let place = Place::Database(url.clone());
+    let taken = Holding::take(&place, Kind::Command, &SearchConfig::default()).await;
+    answer(taken.map_err(|refusal| refusal.failure(url))?)
+}
+
+/// Answers the command's requests, and those of others who ask meanwhile.
+fn answer(mut holding: Holding) -> Result<Lane, Failure> {
+    let mut options = Config::default().http_options(holding.scratch_dir());
+    options.drain_timeout = COURTESY;
+    holding.help_follow(FOLLOW_AFTER);
+    Ok(Lane::Here(Box::new(holding.answer(&options)?)))
 }
 
 async fn wire<S>(stream: S) -> hyper::Result<Lane>
@@ -203,7 +225,7 @@ mod tests {
             Origin::Server { authority, base } => {
                 assert_eq!((authority.as_str(), base.as_str()), expect, "{url}");
             }
-            Origin::Directory { .. } => panic!("{url} is no directory"),
+            Origin::Place { .. } => panic!("{url} is no directory"),
         };
         check("http://127.0.0.1:8700", ("127.0.0.1:8700", ""));
         check("http://localhost/", ("localhost:80", ""));

@@ -1,7 +1,7 @@
 //! `loci eval`: measures search on questions whose answers are known.
 //!
-//! Everything happens in a data directory made for it and removed after it; what the user keeps is
-//! never opened. Memories go in through the one write path, vectors are made by the worker that
+//! Everything happens in a data directory made for it and removed after it, or in a database that
+//! holds no memories yet; what the user keeps is never touched. Memories go in through the one write path, vectors are made by the worker that
 //! makes them for everybody, and questions are asked as any door would ask them.
 
 mod data;
@@ -14,14 +14,15 @@ use super::reembed::percent;
 use crate::config::{Config, SearchConfig};
 use crate::exit::Failure;
 use crate::holder::Kind;
-use crate::wire::{Holding, Refusal};
+use crate::place::{DatabaseUrl, Place};
+use crate::wire::Holding;
 use data::{Choice, Conversation, Question};
 use figures::Scores;
 use loci_engine::search::{Fusion, Mode, Reach, SearchRequest, Wanted};
 use loci_engine::{Context, Engine, NewStore};
+use loci_model::query::{Direction, StoreQuery};
 use loci_model::{Edit, StoreId, StorePolicy, View, limit};
 use report::{Goal, Report, Row};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 const POLL: Duration = Duration::from_millis(50);
@@ -30,7 +31,11 @@ const STALLED: Duration = Duration::from_secs(300);
 /// As long as the snippets of a search that does not say.
 const SNIPPET_CHARS: usize = 240;
 
-pub(super) async fn run(format: Format, args: &EvalArgs) -> Result<(), Failure> {
+pub(super) async fn run(
+    format: Format,
+    args: &EvalArgs,
+    database: Option<DatabaseUrl>,
+) -> Result<(), Failure> {
     let goals: Vec<Goal> =
         args.fail_under.iter().map(|goal| Goal::parse(goal)).collect::<Result<_, _>>()?;
     let wanted = wanted(args)?;
@@ -46,8 +51,12 @@ pub(super) async fn run(format: Format, args: &EvalArgs) -> Result<(), Failure> 
         .prefix("loci-eval-")
         .tempdir()
         .map_err(|error| Failure::io("cannot make a temporary directory", &error))?;
+    let place = match database {
+        Some(url) => Place::Database(url),
+        None => Place::Directory(folder.path().to_owned()),
+    };
     let report = tokio::select! {
-        measured = measure(folder.path(), &conversations, &wanted, args) => measured?,
+        measured = measure(&place, &conversations, &wanted, args) => measured?,
         _ = tokio::signal::ctrl_c() => return Err(Failure::failed("interrupted")),
     };
     report.show(format, &goals)
@@ -76,7 +85,7 @@ fn wanted(args: &EvalArgs) -> Result<Wanted, Failure> {
 }
 
 async fn measure(
-    folder: &Path,
+    place: &Place,
     conversations: &[Conversation],
     wanted: &Wanted,
     args: &EvalArgs,
@@ -85,16 +94,16 @@ async fn measure(
         Some(path) => Config::load(path)?.search.resolve()?,
         None => SearchConfig::default(),
     };
-    let mut holding = match Holding::take(folder, Kind::Command, &search).await {
-        Ok(holding) => holding,
-        Err(Refusal::Failed(failure)) => return Err(failure),
-        Err(Refusal::Held) => return Err(Failure::failed("the temporary directory is taken")),
-    };
-    holding.follow();
+    let taken = Holding::take(place, Kind::Command, &search).await;
+    let mut holding = taken.map_err(|refusal| refusal.failure(place))?;
     let engine = holding.engine().clone();
     let caller = engine.local_operator(holding.start());
     let request = engine.seams().request_id(engine.seams().now());
     let trial = Trial { engine, context: Context { caller, request, idempotency: None } };
+    if trial.has_stores().await? {
+        return Err(Failure::failed(format!("{place} holds memories; eval takes an empty one")));
+    }
+    holding.follow();
 
     let started = Instant::now();
     let stores = trial.fill(conversations, args.scope).await?;
@@ -123,6 +132,18 @@ struct Trial {
 }
 
 impl Trial {
+    async fn has_stores(&self) -> Result<bool, Failure> {
+        let query = StoreQuery {
+            since: None,
+            until: None,
+            include_archived: true,
+            direction: Direction::Ascending,
+            after: None,
+            limit: 1,
+        };
+        Ok(!self.engine.list_stores(&self.context, &query).await?.items.is_empty())
+    }
+
     /// Writes all memories; gives the store of each conversation.
     async fn fill(
         &self,
