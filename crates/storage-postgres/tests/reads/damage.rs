@@ -1,0 +1,149 @@
+//! Damage below us is noticed: wrong bytes are never served as right, and the check names them.
+
+use super::{open, world_with};
+use loci_model::{At, StorePolicy, VersionId, View};
+use loci_storage::contract::fixture::{World, path};
+use loci_storage::{
+    AsOf, GenerationId, Mutation, Receipt, Storage, StorageError, VectorBatch, VectorSource,
+};
+use loci_test_postgres::{Build, Database};
+use tokio_postgres::NoTls;
+
+/// Changes one row behind the engine's back.
+async fn damage(database: &Database, sql: &str) {
+    let (client, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
+    let connection = tokio::spawn(connection);
+    client.batch_execute("set search_path to loci").await.unwrap();
+    assert_eq!(client.execute(sql, &[]).await.unwrap(), 1, "{sql}");
+    drop(client);
+    connection.await.unwrap().unwrap();
+}
+
+async fn new_generation(world: &World) -> GenerationId {
+    let (model, now) = ("m".to_owned(), world.now());
+    let open = Mutation::OpenGeneration { model, dims: 2, is_fresh: true, now };
+    match world.write(open).await.unwrap() {
+        Receipt::Generation(opened) => opened.id,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn put_vectors(world: &World, generation: GenerationId, version: VersionId) {
+    let vectors = vec![(version, VectorSource::Made(vec![1; 4]))];
+    let (workspace, store) = (world.workspace, world.store);
+    let batch = VectorBatch { workspace, generation, store, through: u64::MAX, vectors };
+    let put = world.write(Mutation::PutVectors(batch)).await.unwrap();
+    assert_eq!(put, Receipt::VectorsPut(1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flipped_byte_is_noticed() {
+    let (world, database) = world_with(StorePolicy::default()).await;
+    let memory = world.put("/a", "the truth").await;
+    world.put("/b", "untouched").await;
+    damage(&database, "update payload set content = 'the trvth' where seq = 1").await;
+    let at = At::Path(None, path("/a"));
+    let read = world.storage.get(&world.read_pass(), &at, View::Full).await;
+    assert!(matches!(read, Err(StorageError::Corrupt(_))), "{read:?}");
+    let read = world.storage.version(&world.read_pass(), memory.head, View::Full).await;
+    assert!(matches!(read, Err(StorageError::Corrupt(_))), "{read:?}");
+    let basic = world.storage.get(&world.read_pass(), &at, View::Basic).await.unwrap();
+    assert_eq!(basic.unwrap().digest, memory.digest);
+    let problems = world.storage.check().await.unwrap().problems;
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(problems[0].contains(&memory.head.to_string()));
+    assert_eq!(world.text_at("/b").await.unwrap(), "untouched");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_check_finds_each_kind_of_damage() {
+    let cases = [
+        ("delete from payload where seq = 2", "digest without content"),
+        ("update payload set seq = 9 where seq = 2", "content without a digest"),
+        ("update version set revision = 3 where seq = 2", "head is not its newest"),
+        ("update version set revision = 3 where seq = 2", "revisions have gaps"),
+        ("update memory set head_id = memory_id where head = 2", "head is not its newest"),
+        ("update memory set path = '/a/b' where head = 2", "head is not its newest"),
+        ("update memory set path = '/a/b' where head = 2", "lies below another"),
+        ("delete from memory where head = 2", "its memory is missing"),
+        ("delete from version where seq = 2", "the feed goes from 1 to 3"),
+        ("update version set created_at = 0 where seq = 2", "is not later"),
+        ("update store set memory_count = 9", "counters do not match"),
+        ("update store set seq = 9", "the feed ends at 3"),
+        ("update memory set repeat_digest = digest where head = 1", "among the repeats"),
+        ("update vector set seq = seq + 900", "though it has no text"),
+        ("update version set is_sealed = true where seq = 1", "though it has no text"),
+        ("update vector set passages = '\\x0000'", "do not fit their generation"),
+        ("update vector set passages = ''", "do not fit their generation"),
+        ("update generation set dims = 3", "do not fit their generation"),
+        ("delete from generation", "do not fit their generation"),
+        ("update vector_mark set through = 9", "reach where they cannot"),
+        ("update vector_mark set generation = 9", "reach where they cannot"),
+        (
+            "insert into redaction select store_id, 4, workspace_id, 1, 4, null, last_at + 1, '' \
+            from store",
+            "a redaction that did not happen",
+        ),
+    ];
+    let (world, whole) = world_with(StorePolicy::default()).await;
+    let mut heads = Vec::new();
+    for (at, text) in [("/a", "one"), ("/b", "two"), ("/c", "three")] {
+        heads.push(world.put(at, text).await.head);
+    }
+    let generation = new_generation(&world).await;
+    put_vectors(&world, generation, heads[0]).await;
+    assert_eq!(world.storage.check().await.unwrap().problems, [""; 0]);
+    drop(world);
+    for (sql, expected) in cases {
+        let server = Build::Floor.url().unwrap();
+        let damaged = Database::fresh(&server, Some(whole.name())).await.unwrap();
+        damage(&damaged, sql).await;
+        let problems = open(&damaged).await.check().await.unwrap().problems;
+        let is_named = problems.iter().any(|problem| problem.contains(expected));
+        assert!(is_named, "{sql}: {problems:?}");
+    }
+}
+
+/// One damaged memory must not keep all others from being found.
+#[tokio::test(flavor = "multi_thread")]
+async fn indexes_are_made_of_what_can_be_read() {
+    let (world, database) = world_with(StorePolicy::default()).await;
+    let damaged = world.put("/a", "text").await;
+    let whole = world.put("/b", "whole").await;
+    damage(&database, "update payload set content = '\\xff00ff00' where seq = 1").await;
+    let (pass, store) = (world.search_pass(), world.store);
+    let texts = world.texts_for(&pass).await;
+    assert_eq!(texts.iter().map(|memory| memory.id).collect::<Vec<_>>(), [whole.id]);
+    let changed = world.storage.changed_texts(&pass, store, 0, 10).await.unwrap();
+    assert_eq!(changed.memories[0], (damaged.id, None));
+    for limit in [1, 10] {
+        let page = world.storage.texts(&pass, store, 0, limit).await.unwrap();
+        assert_eq!((page.memories.len(), page.next), (1, None), "pages of {limit}");
+        let past = world.storage.texts_at(&world.read_pass(), AsOf::Seq(2), 0, limit).await;
+        let past = past.unwrap();
+        assert_eq!((past.memories.len(), past.next), (1, None), "pages of {limit}");
+    }
+    let ids = [(store, damaged.id)];
+    let found = world.storage.found(&pass, &ids, View::Full).await;
+    assert!(matches!(found, Err(StorageError::Corrupt(_))), "{found:?}");
+    damage(&database, "update payload set content = 'tixt' where seq = 1").await;
+    let found = world.storage.found(&pass, &ids, View::Full).await;
+    assert!(matches!(found, Err(StorageError::Corrupt(_))), "{found:?}");
+    let past = world.storage.texts_at(&world.read_pass(), AsOf::Seq(2), 0, 10).await.unwrap();
+    assert_eq!(past.memories.len(), 1, "the past is shown as it comes, so it is checked");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_check_counts_what_it_saw() {
+    let (world, _database) = world_with(StorePolicy::default()).await;
+    world.put("/a", "one").await;
+    let old = world.put("/a", "two").await.head;
+    let head = world.put("/a", "three").await.head;
+    world.write(Mutation::Redact(world.manage_pass(), old)).await.unwrap();
+    let generation = new_generation(&world).await;
+    put_vectors(&world, generation, head).await;
+    let report = world.storage.check().await.unwrap();
+    assert_eq!(report.problems, [""; 0]);
+    let counts = (report.stores, report.memories, report.versions, report.changes, report.vectors);
+    assert_eq!(counts, (1, 1, 3, 4, 1));
+}
