@@ -25,6 +25,7 @@ mod sessions;
 mod share;
 mod stores;
 mod sweep;
+pub mod transfer;
 
 pub use bootstrap::FirstStart;
 pub use changes::ChangePage;

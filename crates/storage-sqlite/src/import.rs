@@ -7,7 +7,7 @@ use crate::fault::{Result, not_found};
 use crate::stores::{self, StoreRow};
 use crate::{grants, idempotency, keys, sessions};
 use loci_model::policy::AdminPass;
-use loci_model::{ApiKey, Grant, Principal, Session, Store, WorkspaceId};
+use loci_model::{ApiKey, Grant, Grantee, Principal, Session, Store, WorkspaceId};
 use loci_storage::log::ImportItem;
 use loci_storage::{Receipt, Remembered, StorageError};
 use rusqlite::Connection;
@@ -57,13 +57,15 @@ fn import_store(conn: &Connection, pass: &AdminPass, store: &Store) -> Result<bo
 }
 
 fn import_grant(conn: &Connection, store: &StoreRow, grant: &Grant) -> Result<bool> {
-    let known = grants::list(conn, store.store_pk, store.store.id)?;
-    if known.contains(grant) {
+    let grantee = match grant.grantee {
+        Grantee::Principal(id) => Some(id),
+        Grantee::Everyone => None,
+    };
+    let known = grants::to_grantee(conn, store.store_pk, store.store.id, grantee)?;
+    if known.as_ref() == Some(grant) {
         return Ok(false);
     }
-    let is_taken = known.iter().any(|known| known.grantee == grant.grantee)
-        || grants::by_id(conn, grant.id)?.is_some();
-    if is_taken {
+    if known.is_some() || grants::by_id(conn, grant.id)?.is_some() {
         return Err(StorageError::Taken("grant").into());
     }
     grants::put(conn, store.store_pk, grant)?;

@@ -35,10 +35,13 @@ use state::State;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+const UNPOISONED: &str = "a panic while holding the lock has failed the test already";
+
 /// A storage engine that keeps everything in memory and forgets it at the end.
 #[derive(Default)]
 pub struct MemStorage {
     state: Mutex<State>,
+    writes_left: Mutex<Option<u64>>,
 }
 
 impl MemStorage {
@@ -47,8 +50,25 @@ impl MemStorage {
         Self::default()
     }
 
+    /// Fails every write after the next few, so that tests can cut work off anywhere; `None` lets
+    /// all of them through again.
+    pub fn stop_after(&self, writes: Option<u64>) {
+        *self.writes_left.lock().expect(UNPOISONED) = writes;
+    }
+
+    fn spend_write(&self) -> Result<()> {
+        match self.writes_left.lock().expect(UNPOISONED).as_mut() {
+            Some(0) => Err(StorageError::Stopped("the test said so".into())),
+            Some(left) => {
+                *left -= 1;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("a panic while holding the lock has failed the test already")
+        self.state.lock().expect(UNPOISONED)
     }
 
     fn write_now(&self, mutation: Mutation, idempotency: Option<Idempotency>) -> Result<Applied> {
@@ -71,6 +91,7 @@ impl MemStorage {
 #[async_trait]
 impl Storage for MemStorage {
     async fn write(&self, mutation: Mutation, idempotency: Option<Idempotency>) -> Result<Applied> {
+        self.spend_write()?;
         self.write_now(mutation, idempotency)
     }
 

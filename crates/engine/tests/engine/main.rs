@@ -15,3 +15,4 @@ mod search_vectors;
 mod sessions;
 mod sharing;
 mod stage;
+mod transfer;
