@@ -54,8 +54,8 @@ use loci_model::query::{
     ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
 };
 use loci_model::{
-    ApiKey, At, Caller, Change, Grant, Memory, MemoryId, Page, Principal, PrincipalId, Session,
-    SessionId, Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
+    ApiKey, At, Caller, Change, Grant, Invalid, Memory, MemoryId, Page, Principal, PrincipalId,
+    Session, SessionId, Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
 };
 use loci_storage::{
     Applied, AsOf, ChangedTexts, CheckReport, EmbedPage, FeedEnd, Generation, GenerationId,
@@ -359,14 +359,22 @@ impl Storage for PostgresStorage {
 
     /// Refused: a database server has better ways, and only its operator can reach its files.
     async fn backup(&self, _to: &Path) -> Result<()> {
-        let why = "the data is in PostgreSQL; back it up with pg_basebackup or pg_dump";
-        Err(StorageError::Io(why.into()))
+        let why = "takes a data directory; a PostgreSQL database is backed up with pg_basebackup or \
+                   pg_dump";
+        Err(Invalid::new("backup", why).into())
     }
 
     async fn ready(&self) -> Result<()> {
-        read!(self, Tenant::Nobody, |tx| async {
-            tx.query_one("select not pg_is_in_recovery()", &[]).await.map(|_| ())
-        })
+        let takes_writes: bool = read!(self, Tenant::Nobody, |tx| async {
+            row::get(
+                &tx.query_one(include_str!("../queries/check/takes_writes.sql"), &[]).await?,
+                0,
+            )
+        })?;
+        match takes_writes {
+            true => Ok(()),
+            false => Err(StorageError::Unreachable("it takes no writes".into())),
+        }
     }
 
     async fn lease(&self, work: &str, secs: u32) -> Result<bool> {
