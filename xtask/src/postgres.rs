@@ -92,6 +92,12 @@ impl Servers {
         Ok(servers)
     }
 
+    /// The address of the floor's server, as its superuser.
+    pub(crate) fn floor_url(&self) -> Result<String> {
+        let floor = self.running.iter().find(|(build, _)| *build == Build::Floor);
+        floor.map(|(_, server)| server.url()).context("PostgreSQL did not start")
+    }
+
     /// Tells a command where the servers and programs are.
     pub(crate) fn announce<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         for (build, server) in &self.running {

@@ -2,7 +2,8 @@
 //!
 //! Python: each `requirements-<name>.txt` is one SDK release, in a venv of its own under `.xtask/`.
 //! TypeScript: each folder with a `package.json` is one suite. Every suite gets a fresh server
-//! through `LOCI_BASE_URL` and `LOCI_API_KEY`, so none can lean on what another left behind.
+//! through `LOCI_BASE_URL` and `LOCI_API_KEY`, so none can lean on what another left behind. The
+//! newest releases run a second time against a server on PostgreSQL, where they must see the same.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,26 +11,36 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::server::{ADMIN_KEY, Server};
+use crate::postgres::Servers;
+use crate::server::{ADMIN_KEY, Backing, Server};
 use crate::step::{self, Report, Verdict};
 use crate::venv::{self, short_hash};
 
 /// The SDK releases that must be covered; a missing requirements file is a failure, not a skip.
 const PYTHON_RELEASES: [&str; 3] = ["current", "legacy", "first"];
 
+/// The release that also runs against PostgreSQL.
+const ON_POSTGRES: &str = "current";
+
 /// One step for each suite.
-pub(crate) fn steps(root: &Path, binary: &Path, report: &mut Report) {
+pub(crate) fn steps(root: &Path, binary: &Path, servers: &Servers, report: &mut Report) {
     for release in PYTHON_RELEASES {
-        report.step(&format!("Python SDK, {release}"), || python(root, binary, release));
+        let name = format!("Python SDK, {release}");
+        report.step(&name, || python(root, binary, release, Backing::directory()?));
     }
-    report.step("TypeScript SDK", || typescript(root, binary));
+    report.step("TypeScript SDK", || typescript(root, binary, Backing::directory()?));
+    let database = || Backing::database(&servers.floor_url()?);
+    report.step(&format!("Python SDK, {ON_POSTGRES}, on PostgreSQL"), || {
+        python(root, binary, ON_POSTGRES, database()?)
+    });
+    report.step("TypeScript SDK, on PostgreSQL", || typescript(root, binary, database()?));
 }
 
-fn python(root: &Path, binary: &Path, release: &str) -> Verdict {
+fn python(root: &Path, binary: &Path, release: &str, backing: Backing) -> Verdict {
     let folder = python_folder(root)?;
     let requirements = folder.join(format!("requirements-{release}.txt"));
     let venv = venv::with(root, release, &requirements)?;
-    let server = Server::start(binary)?;
+    let server = Server::start(binary, backing)?;
     let mut command = Command::new(venv.join("bin/python"));
     command.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "."]).current_dir(&folder);
     command.env("LOCI_SDK_RELEASE", release).env("PYTHONDONTWRITEBYTECODE", "1");
@@ -45,13 +56,13 @@ fn python_folder(root: &Path) -> Result<PathBuf> {
     found.with_context(|| format!("no requirements-current.txt under {}", sdk.display()))
 }
 
-fn typescript(root: &Path, binary: &Path) -> Verdict {
+fn typescript(root: &Path, binary: &Path, backing: Backing) -> Verdict {
     let folder = root.join("tests/sdk/typescript");
     if !folder.join("package.json").is_file() {
         bail!("{} has no package.json", folder.display());
     }
     npm_install(&folder)?;
-    let server = Server::start(binary)?;
+    let server = Server::start(binary, backing)?;
     let mut command = Command::new("node");
     command.args(["--test", "--test-reporter=spec"]).current_dir(&folder);
     step::run_tests(against(&server, &mut command))

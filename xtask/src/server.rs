@@ -1,4 +1,5 @@
-//! A `loci serve` of our own for a suite: fresh data directory, free port, ended when dropped.
+//! A `loci serve` of our own for a suite: fresh data directory or database, free port, ended when
+//! dropped.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -8,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use loci_test_postgres::Database;
 use tempfile::TempDir;
 
 /// The admin key of the servers started here; they live for one suite on the loopback address.
@@ -16,20 +18,47 @@ pub(crate) const ADMIN_KEY: &str = "xtask-suite-admin-key-0123456789abcdef";
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 const READY: &str = "loci listening on ";
 
-/// A running server and the directory it may write to.
+/// Where a server keeps what a suite writes; gone with the value.
+pub(crate) enum Backing {
+    Directory(TempDir),
+    Database(Database),
+}
+
+impl Backing {
+    /// A fresh directory.
+    pub(crate) fn directory() -> Result<Self> {
+        Ok(Self::Directory(TempDir::with_prefix("loci-suite-")?))
+    }
+
+    /// A fresh database on the PostgreSQL server at this superuser's address.
+    pub(crate) fn database(url: &str) -> Result<Self> {
+        Ok(Self::Database(Database::fresh_blocking(url, None)?))
+    }
+
+    /// Tells the binary, in its environment because a URL holds a password.
+    fn name_to(&self, command: &mut Command) {
+        command.env_remove("LOCI_DATA").env_remove("LOCI_DATABASE");
+        match self {
+            Self::Directory(folder) => command.env("LOCI_DATA", folder.path().join("data")),
+            Self::Database(database) => command.env("LOCI_DATABASE", database.url()),
+        };
+    }
+}
+
+/// A running server and where it keeps what is written.
 pub(crate) struct Server {
     child: Child,
     base_url: String,
-    _data: TempDir,
+    _backing: Backing,
 }
 
 impl Server {
     /// Starts the binary and waits until it says where it listens.
-    pub(crate) fn start(binary: &Path) -> Result<Self> {
-        let data = TempDir::with_prefix("loci-suite-")?;
-        let mut child = Command::new(binary)
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(data.path().join("data"))
+    pub(crate) fn start(binary: &Path, backing: Backing) -> Result<Self> {
+        let mut command = Command::new(binary);
+        command.args(["serve", "--listen", "127.0.0.1:0"]);
+        backing.name_to(&mut command);
+        let mut child = command
             .env("LOCI_ADMIN_KEY", ADMIN_KEY)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -48,7 +77,8 @@ impl Server {
             }
         });
         let answer = receive.recv_timeout(START_TIMEOUT);
-        let server = Self { child, base_url: answer.clone().unwrap_or_default(), _data: data };
+        let server =
+            Self { child, base_url: answer.clone().unwrap_or_default(), _backing: backing };
         if answer.is_err() {
             bail!("the server did not say `{READY}…` within {START_TIMEOUT:?}");
         }

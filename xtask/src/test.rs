@@ -30,7 +30,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
             let mut tests = cargo(root);
             step::run_tests(servers.announce(tests.args(flags).env("LOCI_BIN", &binary)))
         });
-        sdk::steps(root, &binary, &mut report);
+        sdk::steps(root, &binary, &servers, &mut report);
     }
     drop(servers);
     report.finish()

@@ -11,10 +11,11 @@ use serde_json::Value;
 use crate::check::cargo;
 
 /// What a crate's shipped code may use. Development code is looser, see [`FORBIDDEN_EVERYWHERE`].
-const ARROWS: [(&str, &[&str]); 8] = [
+const ARROWS: [(&str, &[&str]); 9] = [
     ("loci-model", &[]),
     ("loci-storage", &["loci-model"]),
     ("loci-storage-sqlite", &["loci-model", "loci-storage"]),
+    ("loci-storage-postgres", &["loci-model", "loci-storage"]),
     ("loci-search", &["loci-model"]),
     ("loci-engine", &["loci-model", "loci-storage", "loci-search"]),
     ("loci-http", &["loci-model", "loci-engine"]),
@@ -25,6 +26,7 @@ const ARROWS: [(&str, &[&str]); 8] = [
             "loci-model",
             "loci-storage",
             "loci-storage-sqlite",
+            "loci-storage-postgres",
             "loci-engine",
             "loci-http",
             "loci-dialects",
@@ -122,6 +124,8 @@ mod tests {
         check("loci-http", "loci-storage-sqlite", Some("dev"), 0);
         check("loci-engine", "loci-storage-sqlite", Some("dev"), 0);
         check("loci", "loci-storage-sqlite", None, 0);
+        check("loci", "loci-storage-postgres", None, 0);
+        check("loci-engine", "loci-storage-postgres", None, 1);
     }
 
     #[test]
