@@ -169,7 +169,8 @@ create table version (
     redacted_kind smallint,
     redacted_id uuid,
     constraint version_pk primary key (store_id, seq),
-    constraint version_id_unique unique (store_id, version_id),
+    -- the id first: it is looked for in all stores when history comes in from elsewhere
+    constraint version_id_unique unique (version_id, store_id),
     constraint version_revision_unique unique (store_id, memory_id, revision)
 );
 

@@ -44,6 +44,14 @@ pub(crate) fn tenant(mutation: &Mutation) -> Tenant {
     })
 }
 
+/// The same for a request whose key is to be remembered, which is somebody's in any case.
+fn opened_for(mutation: &Mutation, idempotency: Option<&Idempotency>) -> Tenant {
+    match (tenant(mutation), idempotency) {
+        (Tenant::Nobody, Some(key)) => Tenant::Workspace(key.workspace),
+        (tenant, _) => tenant,
+    }
+}
+
 /// Whether a mutation may take longer than a caller is kept waiting otherwise.
 pub(crate) fn is_long(mutation: &Mutation) -> bool {
     matches!(
@@ -70,7 +78,7 @@ pub(crate) async fn alone(
     loop {
         tries += 1;
         let left = deadline.saturating_duration_since(Instant::now());
-        let tx = clients.write(tenant(mutation), left).await?;
+        let tx = clients.write(opened_for(mutation, idempotency), left).await?;
         let fault = match attempt(tx, mutation, idempotency).await {
             Ok(applied) => return Ok(applied),
             Err(fault) => fault,
@@ -146,11 +154,7 @@ fn locked_store(mutation: &Mutation) -> Option<StoreId> {
     }
 }
 
-async fn dispatch<'t>(
-    tx: &'t Tx,
-    draft: &mut Draft<'t>,
-    mutation: &Mutation,
-) -> Result<Receipt> {
+async fn dispatch<'t>(tx: &'t Tx, draft: &mut Draft<'t>, mutation: &Mutation) -> Result<Receipt> {
     match mutation {
         Mutation::CreateWorkspace(id, at) => keys::create_workspace(tx, *id, *at).await,
         Mutation::CreatePrincipal(principal) => keys::create_principal(tx, principal).await,

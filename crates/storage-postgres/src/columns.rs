@@ -43,9 +43,7 @@ impl PlaceColumns {
             return Ok(Vec::new());
         }
         let itself = self.itself.map_or(row::NO_ID, |id| uuid(id.to_bytes()));
-        client
-            .query(statement, &[&self.stores, &self.partitions, &self.paths, &itself])
-            .await
+        client.query(statement, &[&self.stores, &self.partitions, &self.paths, &itself]).await
     }
 }
 

@@ -80,9 +80,8 @@ impl Draft<'_> {
     ) -> Result<Receipt> {
         let known = self.memory(pass.store(), memory).await?;
         let due = known.as_ref().and_then(|known| known.live.clone());
-        let due = due
-            .filter(|row| row.is_expired_at(pass.now()))
-            .ok_or_else(|| not_found("memory"))?;
+        let due =
+            due.filter(|row| row.is_expired_at(pass.now())).ok_or_else(|| not_found("memory"))?;
         let cause = Cause::new(None, reason::EXPIRED);
         let desk = self.desk(pass.store())?;
         let at = desk.next_at(pass.now());
@@ -161,12 +160,8 @@ impl Draft<'_> {
                     At::First(filter) => filter.partition.flatten(),
                     At::Id(_) => None,
                 };
-                let place = Place {
-                    partition,
-                    path: &next.path,
-                    itself: None,
-                    audience: pass.audience(),
-                };
+                let place =
+                    Place { partition, path: &next.path, itself: None, audience: pass.audience() };
                 self.require_free(store, &place, pass.now()).await?;
                 if let Some(known) =
                     repeats::find(self, pass, partition, next.content.as_ref()).await?
@@ -199,7 +194,9 @@ impl Draft<'_> {
                 // The oldest of many: that is for the database to find.
                 self.flush().await?;
                 let (audience, now) = (pass.audience(), pass.now());
-                return list::first(self.tx, store, filter, audience, now).await;
+                let first = list::first(self.tx, store, filter, audience, now).await?;
+                let Some(first) = first else { return Ok(None) };
+                return Ok(self.memory(store, first.memory.id).await?.and_then(|k| k.live));
             }
             At::Id(id) => self.memory(store, *id).await?.and_then(|known| known.live),
             At::Path(partition, path) => self.at_path(store, *partition, path.as_str()).await?,

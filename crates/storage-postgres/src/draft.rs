@@ -14,8 +14,8 @@ use crate::stores::{self, StoreRow};
 use futures_util::future::try_join4;
 use loci_model::store::Repeats;
 use loci_model::{
-    Actor, Content, Memory, MemoryId, MemoryPath, Operation, PrincipalId, StoreId,
-    Timestamp, Version, VersionId,
+    Actor, Content, Memory, MemoryId, MemoryPath, Operation, PrincipalId, StoreId, Timestamp,
+    Version, VersionId,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use tokio_postgres::Row;
@@ -140,11 +140,7 @@ impl<'t> Draft<'t> {
 
     /// Takes stores and reads what is wanted of them, in one round trip. Those that are removed or
     /// missing are left out.
-    pub(crate) async fn take(
-        &mut self,
-        stores: &BTreeSet<StoreId>,
-        wanted: &Wanted,
-    ) -> Result<()> {
+    pub(crate) async fn take(&mut self, stores: &BTreeSet<StoreId>, wanted: &Wanted) -> Result<()> {
         let tx = self.tx;
         let ids: Vec<Uuid> = stores.iter().map(|store| uuid(store.to_bytes())).collect();
         // All are prepared before any is sent: they must arrive in this order, so that what is read
@@ -521,9 +517,10 @@ impl Desk {
         for id in pending.memories {
             if let Some(Some(known)) = self.memories.get_mut(&id) {
                 known.is_written = true;
-                known.written_path = known.live.as_ref().map(|row| {
-                    (key_of(row.memory.partition), row.memory.path.as_str().to_owned())
-                });
+                known.written_path = known
+                    .live
+                    .as_ref()
+                    .map(|row| (key_of(row.memory.partition), row.memory.path.as_str().to_owned()));
             }
         }
         self.touched.clear();

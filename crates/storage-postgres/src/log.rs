@@ -11,9 +11,9 @@ use loci_model::{
     Actor, Audience, ChangeOp, Invalid, Memory, MemoryId, Operation, StoreId, Timestamp, Version,
     VersionId,
 };
+use loci_storage::StorageError;
 use loci_storage::column::Code;
 use loci_storage::log::{ImportItem, KnownMemory, LogEntry, check_next};
-use loci_storage::StorageError;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use uuid::Uuid;
 
@@ -22,8 +22,8 @@ use uuid::Uuid;
 pub(crate) struct Held {
     /// Entries of the feed by store and number.
     entries: HashMap<(StoreId, u64), (ChangeOp, VersionId, Timestamp)>,
-    /// Versions, whatever their number.
-    versions: HashSet<(StoreId, VersionId)>,
+    /// Versions, in whatever store.
+    versions: HashSet<VersionId>,
 }
 
 /// Takes a store and reads, in two round trips, all that its coming entries need to know.
@@ -67,8 +67,8 @@ pub(crate) async fn take(
         }
     }
     let sql = include_str!("../queries/version/known.sql");
-    for row in tx.query(sql, &[&id, &versions]).await? {
-        held.versions.insert((store, VersionId::from_bytes(row::id(&row, 0)?)));
+    for row in tx.query(sql, &[&versions]).await? {
+        held.versions.insert(VersionId::from_bytes(row::id(&row, 0)?));
     }
     Ok(())
 }
@@ -111,11 +111,11 @@ pub(crate) async fn import_entry(
     require_later(&draft.desk(store)?.row, entry.at())?;
     match entry {
         LogEntry::Version { version, partition, owner } => {
-            if !held.versions.insert((store, version.id)) {
+            if !held.versions.insert(version.id) {
                 return Err(StorageError::Taken("memory version").into());
             }
-            let known = known
-                .unwrap_or_else(|| Known::unborn(*partition, *owner, version.created_at));
+            let known =
+                known.unwrap_or_else(|| Known::unborn(*partition, *owner, version.created_at));
             import_version(draft, store, known, version).await?;
         }
         LogEntry::Redaction { version, actor, at, reason, .. } => {

@@ -83,7 +83,8 @@ async fn tell(clients: Clients, written: Arc<Notify>, own: Uuid) {
             let sql = "select pg_notify($1, $2)";
             // Nobody hears it now; they will look by themselves.
             if let Ok(statement) = client.prepare_cached(sql).await {
-                let _ = timeout(clients.patience, client.query(&statement, &[&CHANNEL, &said])).await;
+                let _ =
+                    timeout(clients.patience, client.query(&statement, &[&CHANNEL, &said])).await;
             }
         }
         sleep(BREATH).await;

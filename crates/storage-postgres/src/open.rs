@@ -193,7 +193,10 @@ pub(crate) struct Lone {
 }
 
 impl Lone {
-    pub(crate) async fn connect(address: &Address, tls: &MakeRustlsConnect) -> Result<Self, OpenError> {
+    pub(crate) async fn connect(
+        address: &Address,
+        tls: &MakeRustlsConnect,
+    ) -> Result<Self, OpenError> {
         let connecting = timeout(OPENING_MAX, address.config.connect(tls.clone())).await;
         let late = |_| OpenError::Unreachable("no answer in time".into());
         let (client, connection) = connecting.map_err(late)??;

@@ -50,8 +50,11 @@ impl Writer {
         let (mut lanes, mut tasks) = (Vec::new(), Vec::new());
         for _ in 0..LANES {
             let (queue, jobs) = mpsc::channel(QUEUE_MAX / LANES);
-            let lane =
-                Lane { clients: clients.clone(), announcer: announcer.clone(), held: VecDeque::new() };
+            let lane = Lane {
+                clients: clients.clone(),
+                announcer: announcer.clone(),
+                held: VecDeque::new(),
+            };
             lanes.push(queue);
             tasks.push(tokio::spawn(lane.serve(jobs)));
         }
