@@ -1,7 +1,7 @@
 //! The command line: every command, argument and option. Scripts rely on these names, so they only
 //! ever grow. `docs/reference/cli.md` describes them; a test compares the two.
 
-use crate::place::DatabaseUrl;
+use crate::place::{DatabaseUrl, Place};
 use clap::{Parser, Subcommand, ValueEnum};
 use loci_model::limit;
 use std::path::PathBuf;
@@ -78,6 +78,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Read an export, from a file or standard input
     Import(ImportArgs),
+    /// Move everything between a data directory and a PostgreSQL database, or two of a kind
+    Move(MoveArgs),
     /// Report on the environment: directory, disk, configuration, server
     Doctor(DoctorArgs),
 }
@@ -420,6 +422,20 @@ pub(crate) struct ExportArgs {
 pub(crate) struct ImportArgs {
     /// A file, or - for standard input
     pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct MoveArgs {
+    /// A data directory or a PostgreSQL URL, which is only read; with a password prefer the
+    /// environment, which other users cannot see [env: LOCI_MOVE_FROM]
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) from: Option<Place>,
+    /// A data directory or a PostgreSQL URL, with nothing else in it [env: LOCI_MOVE_TO]
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) to: Option<Place>,
+    /// Compare both, and move nothing
+    #[arg(long)]
+    pub(crate) verify_only: bool,
 }
 
 #[derive(Debug, clap::Args)]

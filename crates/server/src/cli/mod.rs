@@ -16,6 +16,8 @@ mod history;
 mod import;
 mod key;
 mod list;
+mod move_all;
+mod move_progress;
 mod output;
 mod put;
 mod reach;
@@ -55,6 +57,17 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     if let Command::Eval(args) = &command {
         return eval::run(format, args, common.database).await;
     }
+    if let Command::Move(args) = command {
+        if common.data.is_some()
+            || common.database.is_some()
+            || common.url.is_some()
+            || common.key.is_some()
+        {
+            let why = "move takes --from and --to, and none of --data, --database, --url, --key";
+            return Err(Failure::usage(why));
+        }
+        return move_all::run(format, args).await;
+    }
     let content = match &command {
         Command::Put(args) => put::content(args)?,
         _ => String::new(),
@@ -79,7 +92,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         Command::Export(args) => backup::export(&mut client, format, &args.file).await,
         Command::Import(args) => import::run(&mut client, format, &args.file).await,
         Command::Doctor(args) => doctor::run(&mut client, format, &origin, args).await,
-        Command::Serve(_) | Command::Eval(_) => Ok(()),
+        Command::Serve(_) | Command::Eval(_) | Command::Move(_) => Ok(()),
     };
     client.close().await;
     done
