@@ -9,9 +9,9 @@ use std::thread;
 use rustix::pty::{OpenptFlags, openpt, ptsname, unlockpt};
 use serde_json::Value;
 
-use crate::server::binary;
+use crate::server::{OWN_VARIABLES, binary};
 
-/// A way to call `loci`: against a data directory or a server.
+/// A way to call `loci`: against a data directory, a database or a server.
 #[derive(Clone, Debug, Default)]
 pub struct Loci {
     options: Vec<String>,
@@ -31,6 +31,12 @@ impl Loci {
     pub fn on_data(data: &Path) -> Self {
         let data = data.to_str().expect("temporary folders have plain names").to_owned();
         Self { options: vec!["--data".to_owned(), data], env: Vec::new() }
+    }
+
+    /// On a database, by environment.
+    pub fn on_database(url: &str) -> Self {
+        let env = vec![("LOCI_DATABASE".to_owned(), url.to_owned())];
+        Self { options: Vec::new(), env }
     }
 
     /// On a server, by options.
@@ -75,7 +81,7 @@ impl Loci {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(binary());
-        for name in ["LOCI_ADMIN_KEY", "LOCI_URL", "LOCI_KEY", "LOCI_DATA"] {
+        for name in OWN_VARIABLES {
             command.env_remove(name);
         }
         command.args(args).args(&self.options).envs(self.env.iter().cloned());

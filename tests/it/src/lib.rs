@@ -9,6 +9,7 @@
 mod api;
 mod bytes;
 mod client;
+mod cluster;
 mod command;
 mod dice;
 mod endpoint;
@@ -19,6 +20,7 @@ mod server;
 pub use api::{Api, Memory, error_type, sha256};
 pub use bytes::{Needles, hits_in, hits_in_dir};
 pub use client::{Client, Reply};
+pub use cluster::Cluster;
 pub use command::{Finished, Loci};
 pub use dice::Dice;
 pub use endpoint::Endpoint;

@@ -1,7 +1,7 @@
 //! One `loci serve` process: started on a free port, killed when dropped.
 //!
-//! A [`Setup`] outlives the process and can start it again on the same data directory, which is
-//! what crash and upgrade tests are about. Everything the process printed is kept.
+//! A [`Setup`] outlives the process and can start it again on the same data directory or database,
+//! which is what crash and upgrade tests are about. Everything the process printed is kept.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
@@ -19,6 +19,10 @@ use crate::client::Client;
 /// The admin key of servers started with [`Setup::new`].
 pub const ADMIN_KEY: &str = "it-admin-key-3f1c9a7be2d84c06";
 
+/// What the surroundings may say about a server, and a test must not depend on.
+pub(crate) const OWN_VARIABLES: [&str; 5] =
+    ["LOCI_ADMIN_KEY", "LOCI_DATA", "LOCI_DATABASE", "LOCI_URL", "LOCI_KEY"];
+
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 const READY: &str = "loci listening on http://";
 
@@ -35,11 +39,13 @@ pub fn binary() -> PathBuf {
     found.expect("no loci binary: run `cargo build --package loci` first, or set LOCI_BIN")
 }
 
-/// How to start a server, and the directory it keeps its data in.
+/// How to start a server, and where it keeps its data.
 #[derive(Debug)]
 pub struct Setup {
     folder: TempDir,
     data: PathBuf,
+    /// Instead of the data directory.
+    database: Option<String>,
     admin_key: Option<String>,
     listen: String,
     has_config: bool,
@@ -55,7 +61,14 @@ impl Setup {
         let admin_key = Some(ADMIN_KEY.to_owned());
         let listen = "127.0.0.1:0".to_owned();
         let (env, printed) = (Vec::new(), Arc::default());
-        Self { folder, data, admin_key, listen, has_config: false, env, printed }
+        Self { folder, data, database: None, admin_key, listen, has_config: false, env, printed }
+    }
+
+    /// A PostgreSQL database instead of a data directory, by its URL.
+    #[must_use]
+    pub fn on_database(mut self, url: &str) -> Self {
+        self.database = Some(url.to_owned());
+        self
     }
 
     /// Another data directory, for example on a small file system.
@@ -116,11 +129,18 @@ impl Setup {
 
     fn command(&self) -> Command {
         let mut command = Command::new(binary());
-        command.args(["serve", "--listen", &self.listen, "--data"]).arg(&self.data);
+        command.args(["serve", "--listen", &self.listen]);
+        for name in OWN_VARIABLES {
+            command.env_remove(name);
+        }
+        match &self.database {
+            // A command line can be seen by everybody.
+            Some(url) => command.env("LOCI_DATABASE", url),
+            None => command.arg("--data").arg(&self.data),
+        };
         if self.has_config {
             command.arg("--config").arg(self.config_path());
         }
-        command.env_remove("LOCI_ADMIN_KEY").env_remove("LOCI_URL").env_remove("LOCI_KEY");
         if let Some(key) = &self.admin_key {
             command.env("LOCI_ADMIN_KEY", key);
         }

@@ -13,6 +13,8 @@ mod doors;
 mod failing_disk;
 mod keys;
 mod naughty;
+mod postgres_doors;
+mod postgres_start;
 mod race;
 mod redact;
 mod search;
