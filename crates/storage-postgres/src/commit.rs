@@ -118,7 +118,7 @@ impl Draft<'_> {
             At::Id(_) | At::First(_) => None,
         };
         let memory = current.as_ref().map(|row| &row.memory);
-        let policy = self.desk(store)?.row.store.policy.clone();
+        let policy = self.desk(store)?.row.store.policy;
         let decision = match decide(edit, memory, create_at, &policy, pass.remover()) {
             Ok(decision) => decision,
             Err(refusal) => {

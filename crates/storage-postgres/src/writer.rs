@@ -135,7 +135,7 @@ impl Lane {
             }
             let group = self.gather(first, &mut jobs, company).await;
             company = group.len();
-            self.commit(group).await;
+            Box::pin(self.commit(group)).await;
         }
     }
 

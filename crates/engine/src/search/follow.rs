@@ -126,8 +126,14 @@ impl Engine {
             // One server makes the vectors of a store; the others would only make them again.
             let work = format!("vectors {} {}", generation.id.0, lag.store);
             if self.storage.lease(&work, LEASE_SECS).await? {
-                self.follow_store(&embedder, &generation, lag).await?;
-                has_worked = true;
+                match self.follow_store(&embedder, &generation, lag).await {
+                    // Removed a moment ago; the others go on.
+                    Err(Error::NotFound(_)) => {}
+                    followed => {
+                        followed?;
+                        has_worked = true;
+                    }
+                }
             }
         }
         Ok(has_worked)

@@ -29,7 +29,7 @@ fn what_one_server_writes_the_other_shows() {
     let bread = here.put("/food/bread.md", "Sourdough rests overnight before baking");
     assert_eq!(there.content(&ferry.id), "The ferry to the island leaves at nine");
     assert_eq!(there.memories(), here.memories());
-    assert_eq!(there.found("lexical", "ferry"), [ferry.id.clone()]);
+    assert_eq!(there.found("lexical", "ferry"), std::slice::from_ref(&ferry.id));
     there.settle();
     assert_eq!(there.found("semantic", "when does the boat depart?")[0], ferry.id);
 
@@ -210,7 +210,7 @@ fn an_expired_memory_is_removed_once() {
     thread::sleep(Duration::from_millis(1100));
     for server in &servers {
         let mut api = same_store(server, &api);
-        assert_eq!(api.memories(), [kept.clone()], "expired is gone, swept or not");
+        assert_eq!(api.memories(), std::slice::from_ref(&kept), "expired is gone, swept or not");
         assert_eq!(api.get(&ids[0]).status, 404);
     }
     let began = Instant::now();
