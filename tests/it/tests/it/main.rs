@@ -31,4 +31,5 @@ mod search_repeats;
 mod search_restart;
 mod shutdown;
 mod slow;
+mod transfer;
 mod upgrade;
