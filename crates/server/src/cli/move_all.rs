@@ -43,7 +43,7 @@ pub(super) async fn run(format: Format, args: MoveArgs) -> Result<(), Failure> {
     drop(transfer);
     source.close().await;
     destination.close().await;
-    let tally = done.map_err(failure)?;
+    let tally = done.map_err(|error| failure(&error))?;
     show(format, verify_only, &tally)
 }
 
@@ -79,7 +79,7 @@ async fn open(place: &Place) -> Result<Held, Failure> {
     Held::open(place, Kind::Command).await.map_err(|refusal| refusal.failure(place))
 }
 
-fn failure(error: TransferError) -> Failure {
+fn failure(error: &TransferError) -> Failure {
     let exit = match error {
         TransferError::Storage { .. } | TransferError::Different(_) => Exit::Failure,
         TransferError::Nothing => Exit::NotFound,
