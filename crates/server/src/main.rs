@@ -50,7 +50,11 @@ fn run(args: Args) -> Result<(), Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::io("cannot start", &error))?;
-    runtime.block_on(Box::pin(cli::run(args)))
+    let done = runtime.block_on(Box::pin(cli::run(args)));
+    // What is written is written. A text that is being embedded is embedded by the next start; it
+    // may be long, and nobody waits for it here.
+    runtime.shutdown_background();
+    done
 }
 
 /// Files of ours are nobody else's, and memory never lands in a core file.
