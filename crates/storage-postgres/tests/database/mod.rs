@@ -12,7 +12,17 @@ static LAST_SERVER: AtomicU64 = AtomicU64::new(0);
 
 /// A database of one test's own.
 pub(crate) struct Scratch {
-    database: Database,
+    database: Option<Database>,
+}
+
+impl Drop for Scratch {
+    /// Dropping a database waits for every process of the server, also for one that is still shaking
+    /// hands with a connection of this test. That one needs the test's only thread, so the wait must
+    /// be elsewhere.
+    fn drop(&mut self) {
+        let database = self.database.take();
+        std::thread::spawn(move || drop(database));
+    }
 }
 
 impl Scratch {
@@ -28,12 +38,17 @@ impl Scratch {
         });
         let template = template.await;
         let made = Database::fresh(&server, Some(template)).await;
-        Self { database: made.expect("a template is copied") }
+        Self { database: Some(made.expect("a template is copied")) }
+    }
+
+    /// Its address.
+    pub(crate) fn url(&self) -> String {
+        self.database.as_ref().expect("there until the end").url()
     }
 
     /// A server on it.
     pub(crate) async fn open(&self) -> PostgresStorage {
-        open(&self.database.url()).await
+        open(&self.url()).await
     }
 }
 
