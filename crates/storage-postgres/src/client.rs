@@ -57,8 +57,12 @@ impl Clients {
     async fn open(&self, begin: &str, tenant: Tenant, patience: Duration) -> Result<Tx> {
         let deadline = Instant::now() + patience;
         let client = in_time(deadline, self.pool.get()).await?;
-        let millis = patience.as_millis();
-        let begin = format!("{begin}; set local statement_timeout = {millis}; {}", enter(tenant));
+        let begin = if patience > self.patience {
+            let millis = patience.as_millis();
+            format!("{begin}; {}; set local statement_timeout = {millis}", enter(tenant))
+        } else {
+            format!("{begin}; {}", enter(tenant))
+        };
         {
             // Asked once, the request is on its way; whether it went well shows in what follows.
             let mut sent = pin!(client.batch_execute(&begin));
@@ -80,7 +84,7 @@ fn enter(tenant: Tenant) -> String {
         Tenant::Workspace(id) => uuid(id.to_bytes()).to_string(),
         Tenant::Nobody => String::new(),
     };
-    format!("select set_config('loci.workspace', '{workspace}', true)")
+    format!("set local loci.workspace = '{workspace}'")
 }
 
 /// An open transaction.

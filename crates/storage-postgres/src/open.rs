@@ -160,7 +160,7 @@ async fn first(clients: &Clients) -> Result<(), OpenError> {
 /// What a new connection is told before its first transaction.
 async fn setup(client: &Client, patience: Duration) -> Result<String, OpenError> {
     // Two thirds, so that a lock that is not to be had is told as such, and not as silence.
-    let lock_millis = patience.as_millis() * 2 / 3;
+    let (lock_millis, millis) = (patience.as_millis() * 2 / 3, patience.as_millis());
     let schemas = match vector_schema(client).await? {
         Some(schema) => format!("loci, {schema}, pg_temp"),
         None => "loci, pg_temp".into(),
@@ -170,6 +170,7 @@ async fn setup(client: &Client, patience: Duration) -> Result<String, OpenError>
         set search_path to {schemas};
         set client_min_messages to warning;
         set lock_timeout to {lock_millis};
+        set statement_timeout to {millis};
         set idle_in_transaction_session_timeout to '10s';
         set row_security to on;
         set jit to off;

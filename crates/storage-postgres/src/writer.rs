@@ -1,6 +1,7 @@
-//! The way into the database. Jobs queue in a few lanes, by store; each lane takes what has queued
-//! up, applies it in one transaction, and answers everybody once PostgreSQL says that it is durable.
-//! Lanes of this server and of all others meet at the row of the store, nowhere else.
+//! The way into the database. Edits of single memories queue in a few lanes, by store; each lane
+//! takes what has queued up, applies it in one transaction, and answers everybody once PostgreSQL
+//! says that it is durable. Everything else has a transaction of its own. All of them, of this
+//! server and of others, meet at the row of the store and nowhere else.
 //!
 //! Nothing is answered before it is durable. A caller is not kept waiting longer than its patience;
 //! what it is told then is that the outcome is unknown, and asking again with the same idempotency
@@ -15,14 +16,19 @@ use loci_model::{EditOp, StoreId};
 use loci_storage::{Applied, Idempotency, Mutation, Result, StorageError};
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::timeout;
 
 /// Lanes are transactions at the same time: enough to have one being synced, one being decided and
 /// one that waits for a store that another server holds.
 const LANES: usize = 4;
+/// Transactions of their own at the same time, short ones and long ones: they must leave
+/// connections for those who read.
+const ALONE_MAX: usize = 4;
+const LONG_MAX: usize = 2;
 const QUEUE_MAX: usize = 4096;
 const GROUP_JOBS_MAX: usize = 256;
 const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -42,7 +48,10 @@ pub(crate) struct Writer {
     lanes: Vec<mpsc::Sender<Job>>,
     tasks: Vec<JoinHandle<()>>,
     hasher: RandomState,
-    patience: Duration,
+    clients: Clients,
+    announcer: Announcer,
+    short: Arc<Semaphore>,
+    long: Arc<Semaphore>,
 }
 
 impl Writer {
@@ -58,8 +67,15 @@ impl Writer {
             lanes.push(queue);
             tasks.push(tokio::spawn(lane.serve(jobs)));
         }
-        let patience = clients.patience + QUEUE_PATIENCE;
-        Self { lanes, tasks, hasher: RandomState::new(), patience }
+        Self {
+            lanes,
+            tasks,
+            hasher: RandomState::new(),
+            clients: clients.clone(),
+            announcer: announcer.clone(),
+            short: Arc::new(Semaphore::new(ALONE_MAX)),
+            long: Arc::new(Semaphore::new(LONG_MAX)),
+        }
     }
 
     pub(crate) async fn write(
@@ -67,17 +83,17 @@ impl Writer {
         mutation: Mutation,
         idempotency: Option<Idempotency>,
     ) -> Result<Applied> {
-        let lane = &self.lanes[self.lane_of(&mutation)];
         let is_long = is_long(&mutation);
         let (answer, answered) = oneshot::channel();
-        lane.try_send(Job { mutation, idempotency, answer }).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(_) => StorageError::Busy,
-            mpsc::error::TrySendError::Closed(_) => ended(),
-        })?;
+        let job = Job { mutation, idempotency, answer };
+        match sharable(&job.mutation).map(|(pass, _)| pass.store()) {
+            Some(store) => self.queue(store, job)?,
+            None => self.start_alone(job, is_long),
+        }
         if is_long {
             return answered.await.map_err(|_| ended())?;
         }
-        match timeout(self.patience, answered).await {
+        match timeout(self.clients.patience + QUEUE_PATIENCE, answered).await {
             Ok(answer) => answer.map_err(|_| ended())?,
             Err(_) => Err(StorageError::Unreachable("a write was not answered in time".into())),
         }
@@ -85,10 +101,28 @@ impl Writer {
 
     /// Writes to one store go one way, so that those of this server do not wait for each other at
     /// its row.
-    fn lane_of(&self, mutation: &Mutation) -> usize {
-        let store: Option<StoreId> = sharable(mutation).map(|(pass, _)| pass.store());
-        let hash = self.hasher.hash_one((tenant(mutation), store));
-        usize::try_from(hash % LANES as u64).expect("less than the number of lanes")
+    fn queue(&self, store: StoreId, job: Job) -> Result<()> {
+        let lane = self.hasher.hash_one((tenant(&job.mutation), store)) % LANES as u64;
+        let lane = usize::try_from(lane).expect("less than the number of lanes");
+        self.lanes[lane].try_send(job).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => StorageError::Busy,
+            mpsc::error::TrySendError::Closed(_) => ended(),
+        })
+    }
+
+    /// Applies a job in a transaction of its own. A task of its own, too: whoever asked may go away,
+    /// and the transaction is better ended than broken off.
+    fn start_alone(&self, job: Job, is_long: bool) {
+        let (clients, announcer) = (self.clients.clone(), self.announcer.clone());
+        let turns = Arc::clone(if is_long { &self.long } else { &self.short });
+        tokio::spawn(async move {
+            let _turn = turns.acquire().await;
+            if job.answer.is_closed() {
+                return;
+            }
+            let done = alone(&clients, &job.mutation, job.idempotency.as_ref()).await;
+            tell(&announcer, job, done);
+        });
     }
 }
 
@@ -126,11 +160,6 @@ impl Lane {
             // Nobody waits for it any more: whoever asked was told that the outcome is unknown, and
             // may have asked again.
             if first.answer.is_closed() {
-                continue;
-            }
-            if sharable(&first.mutation).is_none() {
-                let done = alone(&self.clients, &first.mutation, first.idempotency.as_ref()).await;
-                self.tell(first, done);
                 continue;
             }
             let group = self.gather(first, &mut jobs, company).await;
@@ -171,7 +200,7 @@ impl Lane {
         let fault = match together(&self.clients, &group).await {
             Ok(answers) => {
                 for (job, done) in group.into_iter().zip(answers) {
-                    self.tell(job, done);
+                    tell(&self.announcer, job, done);
                 }
                 return;
             }
@@ -182,7 +211,7 @@ impl Lane {
         if is_own_fault && group.len() > 1 || fault.broken_constraint() == Some("idempotency_pk") {
             for job in group {
                 let done = alone(&self.clients, &job.mutation, job.idempotency.as_ref()).await;
-                self.tell(job, done);
+                tell(&self.announcer, job, done);
             }
             return;
         }
@@ -191,14 +220,14 @@ impl Lane {
             let _ = job.answer.send(Err(error()));
         }
     }
+}
 
-    fn tell(&self, job: Job, applied: Result<Applied>) {
-        if applied.is_ok() {
-            self.announcer.announce();
-        }
-        // A caller that went away wants no answer.
-        let _ = job.answer.send(applied);
+fn tell(announcer: &Announcer, job: Job, applied: Result<Applied>) {
+    if applied.is_ok() {
+        announcer.announce();
     }
+    // A caller that went away wants no answer.
+    let _ = job.answer.send(applied);
 }
 
 /// The same error for everybody.
