@@ -44,7 +44,14 @@ impl Clients {
             .await
     }
 
-    /// The same with time for something long.
+    /// For one statement about what belongs to no tenant: it needs no transaction around it.
+    pub(crate) async fn ask(&self) -> Result<Tx> {
+        let deadline = Instant::now() + self.patience;
+        let client = in_time(deadline, self.pool.get()).await?;
+        Ok(Tx { client: Some(client), deadline, is_open: false })
+    }
+
+    /// Like [`Self::read`], with time for something long.
     pub(crate) async fn read_for(&self, tenant: Tenant, patience: Duration) -> Result<Tx> {
         self.open("begin isolation level repeatable read read only", tenant, patience).await
     }
@@ -68,7 +75,7 @@ impl Clients {
             let mut sent = pin!(client.batch_execute(&begin));
             let _ = poll!(sent.as_mut());
         }
-        Ok(Tx { client: Some(client), deadline })
+        Ok(Tx { client: Some(client), deadline, is_open: true })
     }
 }
 
@@ -91,6 +98,8 @@ fn enter(tenant: Tenant) -> String {
 pub(crate) struct Tx {
     client: Option<Object>,
     deadline: Instant,
+    /// Whether there is something to end.
+    is_open: bool,
 }
 
 impl Tx {
@@ -142,6 +151,9 @@ impl Tx {
     /// waited for: the connection is free again when it is there.
     pub(crate) fn leave(mut self) {
         let client = self.client.take().expect("there until the end");
+        if !self.is_open {
+            return;
+        }
         tokio::spawn(async move {
             if client.batch_execute("rollback").await.is_err() {
                 drop(Object::take(client));

@@ -105,6 +105,15 @@ macro_rules! read {
     }};
 }
 
+/// The same for one statement about what belongs to no tenant.
+macro_rules! ask {
+    ($self:ident, |$tx:ident| $read:expr) => {{
+        let $tx = $self.clients.ask().await?;
+        let result = $read.await;
+        $tx.end(result)
+    }};
+}
+
 /// The same with time for a large page.
 macro_rules! read_page {
     ($self:ident, $tenant:expr, |$tx:ident| $read:expr) => {{
@@ -229,11 +238,11 @@ impl Storage for PostgresStorage {
     }
 
     async fn generations(&self) -> Result<Vec<Generation>> {
-        read!(self, Tenant::Nobody, |tx| vectors::generations(&tx))
+        ask!(self, |tx| vectors::generations(&tx))
     }
 
     async fn vector_lags(&self, generation: GenerationId, limit: usize) -> Result<Vec<VectorLag>> {
-        read!(self, Tenant::Nobody, |tx| vectors::lags(&tx, generation, limit))
+        ask!(self, |tx| vectors::lags(&tx, generation, limit))
     }
 
     async fn embeddable(
@@ -261,7 +270,7 @@ impl Storage for PostgresStorage {
     }
 
     async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<(ApiKey, Principal)>> {
-        read!(self, Tenant::Nobody, |tx| keys::with_principal(&tx, hash))
+        ask!(self, |tx| keys::with_principal(&tx, hash))
     }
 
     async fn keys(&self, pass: &AdminPass) -> Result<Vec<ApiKey>> {
@@ -289,7 +298,7 @@ impl Storage for PostgresStorage {
     }
 
     async fn default_workspace(&self) -> Result<Option<WorkspaceId>> {
-        read!(self, Tenant::Nobody, |tx| keys::default_workspace(&tx))
+        ask!(self, |tx| keys::default_workspace(&tx))
     }
 
     async fn session(&self, workspace: WorkspaceId, id: SessionId) -> Result<Option<Session>> {
@@ -310,7 +319,7 @@ impl Storage for PostgresStorage {
         now: Timestamp,
         limit: usize,
     ) -> Result<Vec<(WorkspaceId, StoreId, MemoryId)>> {
-        read!(self, Tenant::Nobody, |tx| sweep::expired(&tx, now, limit))
+        ask!(self, |tx| sweep::expired(&tx, now, limit))
     }
 
     async fn erasable(
@@ -318,15 +327,15 @@ impl Storage for PostgresStorage {
         now: Timestamp,
         limit: usize,
     ) -> Result<Vec<(WorkspaceId, StoreId, MemoryId)>> {
-        read!(self, Tenant::Nobody, |tx| sweep::erasable(&tx, now, limit))
+        ask!(self, |tx| sweep::erasable(&tx, now, limit))
     }
 
     async fn unpurged(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
-        read!(self, Tenant::Nobody, |tx| sweep::unpurged(&tx, limit))
+        ask!(self, |tx| sweep::unpurged(&tx, limit))
     }
 
     async fn workspaces(&self) -> Result<Vec<(WorkspaceId, Timestamp)>> {
-        read!(self, Tenant::Nobody, |tx| keys::workspaces(&tx))
+        ask!(self, |tx| keys::workspaces(&tx))
     }
 
     async fn remembered(
