@@ -2,6 +2,11 @@
 
 use std::time::Duration;
 
+/// How much of something a run does: what the environment says, for longer runs, or the usual.
+pub fn amount(name: &str, usual: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
 /// A SplitMix64 generator; good enough to choose what to break next.
 #[derive(Clone, Debug)]
 pub struct Dice {
@@ -20,6 +25,11 @@ impl Dice {
             }
         };
         eprintln!("{what}: LOCI_SEED={seed}");
+        Self { state: seed }
+    }
+
+    /// From this seed, for runs that are counted.
+    pub fn seeded(seed: u64) -> Self {
         Self { state: seed }
     }
 

@@ -7,6 +7,9 @@
 
 mod bad_input;
 mod cli;
+mod cluster_chaos;
+mod cluster_load;
+mod cluster_read;
 mod crash;
 mod disk_full;
 mod doors;
