@@ -88,7 +88,8 @@ async fn put_vectors(
         let through = end - range.start;
         let vectors = (start..end).map(made).collect();
         let (workspace, store) = (store.workspace, store.id);
-        let batch = VectorBatch { workspace, generation, store, through, vectors };
+        let batch =
+            VectorBatch { workspace, generation, store, through, vectors, words: Vec::new() };
         let receipt = storage.write(Mutation::PutVectors(batch), None).await?.receipt;
         ensure!(receipt == Receipt::VectorsPut(end - start), "not all vectors were taken");
     }

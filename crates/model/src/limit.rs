@@ -82,6 +82,12 @@ pub const PASSAGES_MAX: usize = 64;
 pub const VECTOR_DIMS_MAX: usize = 4096;
 /// Versions in one batch of vectors.
 pub const VECTOR_BATCH_MAX: usize = 512;
+/// Distinct words of one memory that are kept as rows to find it by.
+pub const INDEX_WORDS_MAX: usize = 20_000;
+/// Bytes of these words together.
+pub const INDEX_BYTES_MAX: usize = 800_000;
+/// Bytes of one of these words; the rest is cut off.
+pub const INDEX_WORD_BYTES_MAX: usize = 1024;
 /// Seconds a search may wait for vectors.
 pub const SEARCH_WAIT_SECS_MAX: u64 = 30;
 /// Characters of a snippet.

@@ -310,9 +310,11 @@ pub(crate) async fn embeddable(
     }
     let texts = (1i64..).zip(heads).filter_map(|(place, row)| {
         let same_as = needed.remove(&place)?;
-        match row.memory.content {
+        let memory = row.memory;
+        match memory.content {
             Some(Content::Text(text)) => {
-                Some(Embeddable { version: row.memory.head, text, same_as })
+                let (path, tags) = (memory.path, memory.attributes.tags);
+                Some(Embeddable { version: memory.head, text, path, tags, same_as })
             }
             Some(Content::Sealed(_)) | None => None,
         }

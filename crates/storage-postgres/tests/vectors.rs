@@ -44,6 +44,7 @@ fn batch(world: &World, generation: &Generation, versions: &[VersionId]) -> Muta
         store: world.store,
         through: 1,
         vectors: versions.iter().map(made).collect(),
+        words: Vec::new(),
     })
 }
 

@@ -217,11 +217,13 @@ pub(crate) fn embeddable(
         let has_vectors = conn
             .prepare_cached(include_str!("../queries/vector/exists.sql"))?
             .exists([key(generation, row.head_pk)])?;
-        if !has_vectors && let Some(Content::Text(text)) = row.memory.content {
+        let memory = row.memory;
+        if !has_vectors && let Some(Content::Text(text)) = memory.content {
             bytes += text.len();
-            let (revision, digest) = (row.memory.revision, row.memory.digest);
+            let (revision, digest) = (memory.revision, memory.digest);
             let same_as = same_as(conn, generation, memory_pk, revision, digest)?;
-            needed.push(Embeddable { version: row.memory.head, text, same_as });
+            let (path, tags) = (memory.path, memory.attributes.tags);
+            needed.push(Embeddable { version: memory.head, text, path, tags, same_as });
         }
         Ok(bytes < PAGE_BYTES_MAX)
     })?;

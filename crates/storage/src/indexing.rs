@@ -3,7 +3,9 @@
 //! here, so the only derived rows a storage engine keeps are vectors, which cost too much to make
 //! twice.
 
-use loci_model::{Invalid, Memory, MemoryId, StoreId, Timestamp, VersionId, WorkspaceId, limit};
+use loci_model::{
+    Invalid, Memory, MemoryId, MemoryPath, StoreId, Timestamp, VersionId, WorkspaceId, limit,
+};
 
 /// How many revisions back [`Embeddable::same_as`] looks: an edit that leaves the content alone
 /// comes right after the version that has its vectors, and a long history must not be walked for
@@ -78,6 +80,10 @@ pub struct Embeddable {
     pub version: VersionId,
     /// Its text.
     pub text: String,
+    /// Where it is.
+    pub path: MemoryPath,
+    /// Its tags.
+    pub tags: Vec<String>,
     /// The newest of the [`SAME_AS_REVISIONS_MAX`] versions before it that has the same content and
     /// its vectors already.
     pub same_as: Option<VersionId>,
@@ -127,6 +133,10 @@ pub struct VectorBatch {
     pub through: u64,
     /// The vectors. Those of versions that were scrubbed in the meantime are dropped.
     pub vectors: Vec<(VersionId, VectorSource)>,
+    /// The distinct words each version is found by, those of its path and tags included; also of
+    /// versions that get no vectors. For engines that can be asked for a
+    /// [`Shortlist`](crate::Shortlist); the others have no use for them.
+    pub words: Vec<(VersionId, Vec<String>)>,
 }
 
 impl VectorBatch {
@@ -145,6 +155,17 @@ impl VectorBatch {
         for bytes in made {
             if !fits(bytes, dims) {
                 return refuse(format!("of {dims} numbers do not take {bytes} bytes"));
+            }
+        }
+        if self.words.len() > limit::VECTOR_BATCH_MAX {
+            let max = limit::VECTOR_BATCH_MAX;
+            return Err(Invalid::new("words", format!("of {}, limit {max}", self.words.len())));
+        }
+        for (_, words) in &self.words {
+            let bytes: usize = words.iter().map(String::len).sum();
+            let is_long = words.iter().any(|word| word.len() > limit::INDEX_WORD_BYTES_MAX);
+            if words.len() > limit::INDEX_WORDS_MAX || bytes > limit::INDEX_BYTES_MAX || is_long {
+                return Err(Invalid::new("words", "of a version are too many or too long"));
             }
         }
         Ok(())

@@ -14,6 +14,7 @@ pub mod log;
 mod mutation;
 mod receipt;
 mod remembered;
+mod shortlist;
 
 #[cfg(feature = "contract")]
 pub mod contract;
@@ -28,6 +29,7 @@ pub use indexing::{
 pub use mutation::{Batch, Idempotency, Mutation, SessionChange, StampedEdit, reason};
 pub use receipt::{Applied, CheckReport, Receipt};
 pub use remembered::{OutcomeRefs, ReceiptRefs, Remembered};
+pub use shortlist::{Lookup, Shortlist, Sought};
 
 use async_trait::async_trait;
 use loci_model::policy::{AdminPass, BrowsePass, Facts, ReadPass, SearchPass};
@@ -155,6 +157,30 @@ pub trait Storage: Send + Sync + 'static {
         generation: GenerationId,
         versions: &[VersionId],
     ) -> Result<Vec<Option<Vec<u8>>>>;
+
+    /// How many memories a store of the pass has, if [`Self::shortlist`] can answer for it with this
+    /// generation of vectors. An engine without words as rows always says no.
+    async fn shortlistable(
+        &self,
+        _pass: &SearchPass,
+        _store: StoreId,
+        _generation: GenerationId,
+    ) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// The live, unexpired text memories of one store of the pass that its audience may see and
+    /// that are worth ranking, found among all of them by the words and vectors that were put; so
+    /// it knows of changes as far as the generation's mark. `None` when there is no better way than
+    /// to read everything.
+    async fn shortlist(
+        &self,
+        _pass: &SearchPass,
+        _store: StoreId,
+        _lookup: &Lookup,
+    ) -> Result<Option<Shortlist>> {
+        Ok(None)
+    }
 
     /// Every generation of vectors, oldest first.
     async fn generations(&self) -> Result<Vec<Generation>>;

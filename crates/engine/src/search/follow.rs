@@ -6,6 +6,7 @@ use crate::{Context, Engine, Error, Result};
 use loci_model::VersionId;
 use loci_model::policy::System;
 use loci_search::embed::{EmbedError, Embedder, Purpose, passages};
+use loci_search::index::terms_of;
 use loci_search::text::author::header;
 use loci_search::vector;
 use loci_storage::{
@@ -180,17 +181,19 @@ impl Engine {
             text.same_as.map(|other| (text.version, VectorSource::SameAs(other)))
         };
         let mut vectors: Vec<_> = known.iter().filter_map(same).collect();
+        let mut words = words_of(known).await?;
         let mut rest = new.as_slice();
         loop {
             let (some, later) = rest.split_at(rest.len().min(PASSAGES_AT_ONCE));
             let (writes, began) = (self.search.writes(), Instant::now());
             if !some.is_empty() {
                 vectors.extend(embed(embedder, some.to_vec()).await?);
+                words.extend(words_of(some.to_vec()).await?);
                 self.search.is_well(embedder.model());
             }
             let pause = pause_among(self.search.writes() - writes, began.elapsed());
             let through = if later.is_empty() { page.through } else { lag.through };
-            let made = std::mem::take(&mut vectors);
+            let made = (std::mem::take(&mut vectors), std::mem::take(&mut words));
             self.put_vectors(generation, lag, through, made).await?;
             self.let_write(pause).await;
             if later.is_empty() {
@@ -205,9 +208,10 @@ impl Engine {
         generation: &Generation,
         VectorLag { workspace, store, .. }: VectorLag,
         through: u64,
-        vectors: Vec<(VersionId, VectorSource)>,
+        (vectors, words): (Vec<(VersionId, VectorSource)>, Vec<(VersionId, Vec<String>)>),
     ) -> Result<()> {
-        let batch = VectorBatch { workspace, generation: generation.id, store, through, vectors };
+        let generation = generation.id;
+        let batch = VectorBatch { workspace, generation, store, through, vectors, words };
         self.write_unasked(Mutation::PutVectors(batch)).await?;
         self.search.embedded.send_modify(|times| *times += 1);
         Ok(())
@@ -284,6 +288,18 @@ fn pause_among(writes: u64, took: Duration) -> Duration {
     let are_outpaced =
         writes >= OUTPACED_LEAST && writes as f64 >= OUTPACED_RATE * took.as_secs_f64();
     if are_outpaced { (took * PAUSES).min(PAUSE_AMONG_MAX) } else { Duration::ZERO }
+}
+
+/// The words that texts are found by, told apart on a thread that may be blocked.
+async fn words_of(texts: Vec<Embeddable>) -> Result<Vec<(VersionId, Vec<String>)>> {
+    if texts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let reading = tokio::task::spawn_blocking(move || {
+        let words = |one: &Embeddable| terms_of(&one.text, one.path.as_str(), &one.tags);
+        texts.iter().map(|one| (one.version, words(one))).collect()
+    });
+    reading.await.map_err(|error| Error::Internal(error.to_string()))
 }
 
 /// Embeds texts on a thread that may be blocked.

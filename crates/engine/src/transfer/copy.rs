@@ -5,11 +5,14 @@ use super::side::{ROWS_PAGE, Side};
 use super::walk::Pages;
 use super::{Course, Result};
 use loci_model::{Content, Store, VersionId, WorkspaceId, limit};
+use loci_search::index::terms_of;
 use loci_storage::log::{ImportItem, LogEntry};
 use loci_storage::{FeedEnd, GenerationId, Mutation, VectorBatch, VectorSource};
 
 /// Bytes of vectors in one write.
 const VECTOR_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Versions whose words are in one write.
+const WORDS_AT_ONCE: usize = 64;
 
 /// The number of a generation on both sides.
 #[derive(Debug, Clone, Copy)]
@@ -135,6 +138,7 @@ impl Copying<'_> {
     async fn take(&self, page: Vec<LogEntry>) -> Result<()> {
         let through = page.last().map_or(0, LogEntry::seq);
         let versions: Vec<VersionId> = page.iter().filter_map(text_version).collect();
+        let words: Words = page.iter().filter_map(words_of).collect();
         let new = page.into_iter().filter(|entry| entry.seq() > self.there.seq);
         let items = new.map(|entry| ImportItem::Entry(self.store.id, entry)).collect();
         self.to.import(self.store.workspace, items).await?;
@@ -147,9 +151,13 @@ impl Copying<'_> {
                 });
                 self.put_vectors(*pair, made.collect()).await?;
             }
+            // With the mark or before it, never after: what it covers is found by word.
+            for some in words.chunks(WORDS_AT_ONCE) {
+                self.write_vectors(*pair, 0, (Vec::new(), some.to_vec())).await?;
+            }
             let through = through.min(mark(&self.known, pair.from));
             if through > mark(&self.there, pair.to) {
-                self.write_vectors(*pair, through, Vec::new()).await?;
+                self.write_vectors(*pair, through, Default::default()).await?;
             }
         }
         Ok(())
@@ -164,21 +172,24 @@ impl Copying<'_> {
             }
             batch.push((version, source));
             if bytes >= VECTOR_BYTES_MAX {
-                self.write_vectors(pair, 0, std::mem::take(&mut batch)).await?;
+                self.write_vectors(pair, 0, (std::mem::take(&mut batch), Vec::new())).await?;
                 bytes = 0;
             }
         }
-        if batch.is_empty() { Ok(()) } else { self.write_vectors(pair, 0, batch).await }
+        if batch.is_empty() {
+            return Ok(());
+        }
+        self.write_vectors(pair, 0, (batch, Vec::new())).await
     }
 
     async fn write_vectors(
         &self,
         pair: Pair,
         through: u64,
-        vectors: Vec<(VersionId, VectorSource)>,
+        (vectors, words): (Vec<(VersionId, VectorSource)>, Words),
     ) -> Result<()> {
         let Store { workspace, id: store, .. } = *self.store;
-        let batch = VectorBatch { workspace, generation: pair.to, store, through, vectors };
+        let batch = VectorBatch { workspace, generation: pair.to, store, through, vectors, words };
         self.to.write(Mutation::PutVectors(batch)).await?;
         Ok(())
     }
@@ -195,4 +206,15 @@ pub(super) fn text_version(entry: &LogEntry) -> Option<VersionId> {
     let LogEntry::Version { version, .. } = entry else { return None };
     let is_text = version.content.as_ref().is_some_and(|content| !Content::is_sealed(content));
     is_text.then_some(version.id)
+}
+
+/// Words of versions.
+type Words = Vec<(VersionId, Vec<String>)>;
+
+/// The words that the version of an entry is found by, if it has a text.
+fn words_of(entry: &LogEntry) -> Option<(VersionId, Vec<String>)> {
+    let LogEntry::Version { version, .. } = entry else { return None };
+    let text = version.content.as_ref().and_then(Content::text)?;
+    let (path, attributes) = (version.path.as_ref()?, version.attributes.as_ref()?);
+    Some((version.id, terms_of(text, path.as_str(), &attributes.tags)))
 }

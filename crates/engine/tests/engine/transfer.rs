@@ -86,7 +86,7 @@ async fn embed(world: &World, generation: GenerationId, through: u64) {
     };
     let vectors = page.texts.into_iter().map(|text| made(text.version)).collect();
     let (workspace, store) = (world.workspace, world.store);
-    let batch = VectorBatch { workspace, generation, store, through, vectors };
+    let batch = VectorBatch { workspace, generation, store, through, vectors, words: Vec::new() };
     world.write(Mutation::PutVectors(batch)).await.unwrap();
 }
 

@@ -11,17 +11,20 @@ mod filter;
 pub(crate) mod fixture;
 mod postings;
 mod siblings;
+mod terms;
 mod vectors;
+mod whole;
 
 pub(crate) use authors::{Authors, NOBODY};
 pub(crate) use filter::{Filtered, Sieve};
 pub(crate) use postings::{Places, Postings};
 pub(crate) use siblings::{NONE, Siblings};
+pub use terms::{cut, terms_of};
 pub(crate) use vectors::DocVectors;
+pub use whole::Whole;
 
 use crate::text::Analyzer;
 use crate::text::author::header;
-use crate::text::windows::word_passages;
 use foldhash::fast::RandomState;
 use loci_model::{Digest, Memory, MemoryId, Timestamp, VersionId};
 use std::collections::{BTreeSet, HashMap};
@@ -130,6 +133,8 @@ pub struct StoreIndex {
     /// The sum of the live units' windows.
     window_sum: u64,
     path_bytes: usize,
+    /// What it is a part of, if it is not the whole store.
+    whole: Option<Whole>,
 }
 
 impl StoreIndex {
@@ -156,14 +161,10 @@ impl StoreIndex {
         let Some(text) = text else { return };
         let doc = u32::try_from(self.docs.len()).expect("fewer documents than a store may hold");
         let is_blank = text.trim().is_empty();
-        let is_short = text.chars().nth(SHORT_CHARS_MAX).is_none();
+        let is_short = terms::is_short(text);
         let first_unit = u32::try_from(self.units.len()).expect("fewer pieces than bytes of text");
-        if is_short {
-            self.add_unit(doc, text);
-        } else {
-            for piece in word_passages(text, PIECE_WORDS) {
-                self.add_unit(doc, &text[piece]);
-            }
+        for piece in terms::pieces(text) {
+            self.add_unit(doc, &text[piece]);
         }
         let path = memory.path.as_str();
         self.add_names(doc, path, &memory.attributes.tags);
@@ -214,12 +215,7 @@ impl StoreIndex {
 
     fn add_names(&mut self, doc: u32, path: &str, tags: &[String]) {
         let names = &mut self.names;
-        // What a file is called matters, its extension does not.
-        let path = match path.rsplit_once('.') {
-            Some((stem, extension)) if extension.len() <= 4 && !extension.contains('/') => stem,
-            _ => path,
-        };
-        self.analyzer.terms(path, |term| names.add(term.text, doc));
+        self.analyzer.terms(terms::stem(path), |term| names.add(term.text, doc));
         for tag in tags {
             self.analyzer.terms(tag, |term| names.add(term.text, doc));
         }
@@ -358,6 +354,7 @@ impl StoreIndex {
         self.live_units = old.live_units;
         self.window_sum = old.window_sum;
         self.path_bytes = old.path_bytes;
+        self.whole = old.whole;
         self.settle();
     }
 
@@ -463,9 +460,39 @@ impl StoreIndex {
         &self.vectors
     }
 
-    /// How many pieces there are, and the sum of their windows.
+    /// How many pieces there are, and the sum of their windows; those of the whole store.
     pub(crate) fn sizes(&self) -> (u64, u64) {
-        (self.live_units, self.window_sum)
+        let share = self.whole.as_ref().map_or(1.0, |whole| whole.times(self.ids.len()));
+        let grown = |size: u64| (size as f64 * share).round() as u64;
+        (grown(self.live_units), grown(self.window_sum))
+    }
+
+    /// Says that the index holds only some memories of a store, and what is known of all of them, so
+    /// that a word counts for what it is worth in the store.
+    pub fn be_part_of(&mut self, whole: Whole) {
+        self.whole = Some(whole);
+    }
+
+    /// In how many pieces of the whole store a word is that is in so many pieces here.
+    pub(crate) fn holding(&self, word: &str, terms: &[String], pieces: usize) -> u64 {
+        let held = self.whole.as_ref().and_then(|whole| whole.holding(word));
+        let Some(held) = held else { return pieces as u64 };
+        let here = self.docs_with(terms).max(1);
+        (pieces as f64 * (held as f64 / here as f64).max(1.0)).round() as u64
+    }
+
+    /// How many memories hold one of these terms themselves.
+    fn docs_with(&self, terms: &[String]) -> usize {
+        let words = terms.iter().filter_map(|term| self.words.get(term));
+        let names = terms.iter().filter_map(|term| self.names.get(term));
+        let mut docs: Vec<u32> = words
+            .flat_map(|list| list.iter().map(|(unit, _)| self.units[unit as usize].doc))
+            .chain(names.flat_map(|list| list.iter().map(|(doc, _)| doc)))
+            .filter(|doc| *doc != NONE && self.is_live(*doc))
+            .collect();
+        docs.sort_unstable();
+        docs.dedup();
+        docs.len()
     }
 }
 

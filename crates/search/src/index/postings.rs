@@ -65,6 +65,11 @@ impl Postings {
         self.terms.get(term).map(|list| &self.lists[*list as usize])
     }
 
+    #[cfg(test)]
+    pub(crate) fn terms(&self) -> impl Iterator<Item = &str> {
+        self.terms.keys().map(|term| &**term)
+    }
+
     /// Terms that a prefix means, the commonest first, at most `max`. What is gone neither counts
     /// nor is found: a word must not be felt longer than what held it.
     pub(crate) fn matching(

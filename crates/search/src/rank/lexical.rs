@@ -8,6 +8,7 @@
 use super::tally::{K1, Tally};
 use crate::index::{NONE, Places, StoreIndex};
 use crate::text::TextQuery;
+use crate::text::query::Prefix;
 
 /// Entries that one query reads at most; the commonest words are left out beyond it.
 const ENTRIES_MAX: usize = 300_000;
@@ -33,8 +34,42 @@ pub struct LexicalLeg {
 /// One word of the query, or what a prefix stands for.
 #[derive(Debug, Clone)]
 pub(crate) struct QueryWord {
+    /// Its [`LookupWord::key`].
+    key: String,
     pub(crate) terms: Vec<String>,
     pub(crate) weight: f32,
+}
+
+/// A word of a query for whoever looks it up elsewhere than in an index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LookupWord {
+    /// What tells it from the others of its query.
+    pub key: String,
+    /// Index terms; a memory needs one of them.
+    pub terms: Vec<String>,
+    /// Or one that begins like this.
+    pub beginning: Option<String>,
+}
+
+/// The words of a query.
+pub fn lookup_words(query: &TextQuery) -> Vec<LookupWord> {
+    let term = |text: &String| LookupWord {
+        key: text.clone(),
+        terms: vec![text.clone()],
+        beginning: None,
+    };
+    let terms = query.terms.iter().map(|one| term(&one.text));
+    let prefixes = query.prefixes.iter().map(|prefix| LookupWord {
+        key: prefix_key(prefix),
+        terms: prefix.stems.clone(),
+        beginning: Some(prefix.text.clone()),
+    });
+    terms.chain(prefixes).collect()
+}
+
+/// No term has a star in it.
+fn prefix_key(prefix: &Prefix) -> String {
+    format!("{}*", prefix.text)
 }
 
 impl LexicalLeg {
@@ -89,8 +124,11 @@ pub fn lexical_leg(indexes: &[&StoreIndex], query: &TextQuery) -> LexicalLeg {
     let mut tallies: Vec<Tally<'_>> = indexes.iter().map(|index| Tally::new(index)).collect();
     let mut reachable = 0.0;
     for word in &words {
-        let holding: usize = tallies.iter_mut().map(|tally| tally.count(word)).sum();
-        let weight = word.weight * idf(pieces, holding as u64);
+        let count = |(tally, index): (&mut Tally<'_>, &&StoreIndex)| {
+            index.holding(&word.key, &word.terms, tally.count(word))
+        };
+        let holding: u64 = tallies.iter_mut().zip(indexes).map(count).sum();
+        let weight = word.weight * idf(pieces, holding.min(pieces));
         reachable += weight * (K1 + 1.0);
         tallies.iter_mut().for_each(|tally| tally.score(weight, window_mean));
     }
@@ -106,7 +144,11 @@ fn query_words(indexes: &[&StoreIndex], query: &TextQuery) -> Vec<QueryWord> {
     let mut words: Vec<QueryWord> = query
         .terms
         .iter()
-        .map(|term| QueryWord { terms: vec![term.text.clone()], weight: term.count as f32 })
+        .map(|term| QueryWord {
+            key: term.text.clone(),
+            terms: vec![term.text.clone()],
+            weight: term.count as f32,
+        })
         .collect();
     for prefix in &query.prefixes {
         let mut terms: Vec<String> = Vec::new();
@@ -121,7 +163,7 @@ fn query_words(indexes: &[&StoreIndex], query: &TextQuery) -> Vec<QueryWord> {
         terms.dedup();
         terms.truncate(PREFIX_WORDS_MAX);
         if !terms.is_empty() {
-            words.push(QueryWord { terms, weight: 1.0 });
+            words.push(QueryWord { key: prefix_key(prefix), terms, weight: 1.0 });
         }
     }
     words

@@ -11,7 +11,7 @@ mod gate;
 mod lexical;
 mod tally;
 
-pub use lexical::{LexicalLeg, lexical_leg};
+pub use lexical::{LexicalLeg, LookupWord, lexical_leg, lookup_words};
 
 use crate::index::{Authors, StoreIndex};
 use crate::text::TextQuery;

@@ -31,7 +31,8 @@ async fn new_generation(world: &World) -> GenerationId {
 async fn put_vectors(world: &World, generation: GenerationId, version: VersionId) {
     let vectors = vec![(version, VectorSource::Made(vec![1; 4]))];
     let (workspace, store) = (world.workspace, world.store);
-    let batch = VectorBatch { workspace, generation, store, through: u64::MAX, vectors };
+    let batch =
+        VectorBatch { workspace, generation, store, through: u64::MAX, vectors, words: Vec::new() };
     let put = world.write(Mutation::PutVectors(batch)).await.unwrap();
     assert_eq!(put, Receipt::VectorsPut(1));
 }

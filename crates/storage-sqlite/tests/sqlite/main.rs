@@ -46,8 +46,14 @@ async fn put_vectors(
     let made = |version: &VersionId| (*version, VectorSource::Made(bytes.to_vec()));
     let vectors = versions.iter().map(made).collect();
     let workspace = world.workspace;
-    let batch =
-        VectorBatch { workspace, generation, store: world.store, through: u64::MAX, vectors };
+    let batch = VectorBatch {
+        workspace,
+        generation,
+        store: world.store,
+        through: u64::MAX,
+        vectors,
+        words: Vec::new(),
+    };
     let put = world.write(Mutation::PutVectors(batch)).await.unwrap();
     assert_eq!(put, Receipt::VectorsPut(versions.len() as u64));
 }

@@ -226,7 +226,14 @@ async fn vectors_of_what_is_scrubbed_are_gone_from_every_file() {
         }
         let vectors = vec![(there, VectorSource::Made(VECTOR.to_vec()))];
         let workspace = world.workspace;
-        let batch = VectorBatch { workspace, generation, store: purged, through: 1, vectors };
+        let batch = VectorBatch {
+            workspace,
+            generation,
+            store: purged,
+            through: 1,
+            vectors,
+            words: Vec::new(),
+        };
         world.write(Mutation::PutVectors(batch)).await.unwrap();
     }
     assert!(vector_sightings(dir.path()) > 500);

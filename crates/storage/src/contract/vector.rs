@@ -8,7 +8,7 @@ use crate::{
     SAME_AS_REVISIONS_MAX, Storage, StorageError, VectorBatch, VectorLag, VectorSource,
 };
 use loci_model::policy::SearchPass;
-use loci_model::{StoreId, StorePolicy, VersionId, Visibility, WorkspaceId, limit};
+use loci_model::{MemoryPath, StoreId, StorePolicy, VersionId, Visibility, WorkspaceId, limit};
 use std::sync::Arc;
 
 type Db = Arc<dyn Storage>;
@@ -49,6 +49,7 @@ async fn put_vectors(
         store: world.store,
         through,
         vectors,
+        words: Vec::new(),
     };
     put_batch(world, batch).await.unwrap()
 }
@@ -179,6 +180,7 @@ pub async fn vectors_of_the_wrong_size_are_refused_whole(db: Db) {
             store: world.store,
             through: 2,
             vectors: pair,
+            words: Vec::new(),
         };
         assert_refused!(put_batch(&world, batch).await, StorageError::Invalid(_));
     }
@@ -189,6 +191,7 @@ pub async fn vectors_of_the_wrong_size_are_refused_whole(db: Db) {
         store: world.store,
         through: 2,
         vectors: many,
+        words: Vec::new(),
     };
     assert_refused!(put_batch(&world, batch).await, StorageError::Invalid(_));
     assert_eq!(vectors(&world, generation, &[a, b]).await, [None, None]);
@@ -202,7 +205,14 @@ pub async fn vectors_stay_in_their_workspace(db: Db) {
     let workspace = WorkspaceId::from_u128(next_bits());
     world.write(Mutation::CreateWorkspace(workspace, world.now())).await.unwrap();
     let vectors = vec![(a, made(1))];
-    let batch = VectorBatch { workspace, generation, store: world.store, through: 1, vectors };
+    let batch = VectorBatch {
+        workspace,
+        generation,
+        store: world.store,
+        through: 1,
+        vectors,
+        words: Vec::new(),
+    };
     assert_eq!(put_batch(&world, batch).await.unwrap(), 0);
     assert_eq!(self::vectors(&world, generation, &[a]).await, [None]);
     assert!(marks(&world).await.is_empty());
@@ -218,6 +228,7 @@ pub async fn what_is_gone_takes_no_vectors(db: Db) {
         store,
         through: 1,
         vectors: vec![(a, made(1))],
+        words: Vec::new(),
     };
     let unknown = GenerationId(generation.0 + 9);
     assert_eq!(put_batch(&world, nothing(unknown, world.store)).await.unwrap(), 0);
@@ -304,14 +315,21 @@ pub async fn heads_without_vectors_are_embeddable(db: Db) {
     world.put("/a", "old").await;
     let a = world.put("/a", "new").await.head;
     let b = world.put("/b", "text").await.head;
-    let needs = |version, text: &str| Embeddable { version, text: text.into(), same_as: None };
+    let needs = |version, path: &str, text: &str| Embeddable {
+        version,
+        text: text.into(),
+        path: MemoryPath::parse(path).unwrap(),
+        tags: Vec::new(),
+        same_as: None,
+    };
+    let (needs_a, needs_b) = (|| needs(a, "/a", "new"), || needs(b, "/b", "text"));
     let page = embeddable(&world, generation, 0, 10).await;
-    assert_eq!(page, EmbedPage { through: 3, texts: vec![needs(a, "new"), needs(b, "text")] });
+    assert_eq!(page, EmbedPage { through: 3, texts: vec![needs_a(), needs_b()] });
     let page = embeddable(&world, generation, 0, 1).await;
-    assert_eq!(page, EmbedPage { through: 1, texts: vec![needs(a, "new")] });
+    assert_eq!(page, EmbedPage { through: 1, texts: vec![needs_a()] });
     put_vectors(&world, generation, 2, vec![(a, made(1))]).await;
     let page = embeddable(&world, generation, 0, 10).await;
-    assert_eq!(page, EmbedPage { through: 3, texts: vec![needs(b, "text")] });
+    assert_eq!(page, EmbedPage { through: 3, texts: vec![needs_b()] });
     world.edit(remove("/b")).await.unwrap();
     assert!(embeddable(&world, generation, 0, 10).await.texts.is_empty());
     assert_eq!(embeddable(&world, generation, 4, 10).await.through, 4);
@@ -533,6 +551,7 @@ pub async fn writes_of_vectors_can_be_repeated(db: Db) {
         store: world.store,
         through: 1,
         vectors,
+        words: Vec::new(),
     };
     let first = write("put", Mutation::PutVectors(batch.clone())).await;
     let again = write("put", Mutation::PutVectors(batch)).await;

@@ -129,6 +129,8 @@ impl State {
             Some(Embeddable {
                 version: memory.head,
                 text: text.to_owned(),
+                path: memory.path.clone(),
+                tags: memory.attributes.tags.clone(),
                 same_as: same.map(|version| version.id),
             })
         };
