@@ -28,6 +28,14 @@ impl Server {
         Self::start(command, "loci listening on http://")
     }
 
+    /// Starts `loci serve` on a PostgreSQL database with the settings in a file.
+    pub(crate) fn loci_on(binary: &Path, database: &str, settings: &Path) -> anyhow::Result<Self> {
+        let mut command = Command::new(binary);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--config"]).arg(settings);
+        command.env("LOCI_ADMIN_KEY", KEY).env("LOCI_DATABASE", database);
+        Self::start(command, "loci listening on http://")
+    }
+
     /// Starts this program's echo.
     pub(crate) fn echo() -> anyhow::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);

@@ -29,6 +29,17 @@ pub(crate) fn run(
     seconds: f64,
     make: impl Fn(usize, u64) -> Vec<u8> + 'static,
 ) -> anyhow::Result<Rate> {
+    spread(&[address], clients, seconds, make)
+}
+
+/// The same with the connections spread evenly over servers.
+pub(crate) fn spread(
+    addresses: &[SocketAddr],
+    clients: usize,
+    seconds: f64,
+    make: impl Fn(usize, u64) -> Vec<u8> + 'static,
+) -> anyhow::Result<Rate> {
+    ensure!(!addresses.is_empty(), "no server to ask");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let make = Rc::new(make);
     let local = tokio::task::LocalSet::new();
@@ -38,6 +49,7 @@ pub(crate) fn run(
         let tasks: Vec<_> = (0..clients)
             .map(|client| {
                 let make = make.clone();
+                let address = addresses[client % addresses.len()];
                 tokio::task::spawn_local(async move {
                     let mut connection = Connection::open(address).await?;
                     let mut samples = Samples::default();

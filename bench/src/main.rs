@@ -3,7 +3,7 @@
 //! Absolute figures of a shared virtual machine mean little, so every figure that counts is a
 //! ratio: durable writes against the same rows put into SQLite by the shortest path, reads against
 //! a bare axum echo of the same bytes, a large store against a small one, search against a raw FTS5
-//! table and a raw scan. Each pair is measured in alternation and the median ratio is kept.
+//! table and a raw scan, PostgreSQL against SQLite and pgbench. Each pair is measured in alternation and the median ratio is kept.
 
 #![allow(clippy::print_stdout, reason = "this program talks to a person at a terminal")]
 
@@ -14,6 +14,7 @@ mod freshness;
 mod load;
 mod measure;
 mod plot;
+mod postgres;
 mod raw;
 mod report;
 mod samples;
@@ -60,6 +61,9 @@ enum Command {
         /// Search a million memories too
         #[arg(long)]
         full: bool,
+        /// Memories that are searched on PostgreSQL
+        #[arg(long, default_value_t = 20_000)]
+        filled: u64,
         /// Writes the page about search here, and its plot next to it
         #[arg(long)]
         report: Option<PathBuf>,
@@ -71,17 +75,32 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Echo => echo::serve(),
-        Command::Run { loci, out, large, seconds, only, rounds, mut sizes, full, report } => {
+        Command::Run {
+            loci,
+            out,
+            large,
+            seconds,
+            only,
+            rounds,
+            mut sizes,
+            full,
+            filled,
+            report,
+        } => {
             sizes.extend(full.then_some(1_000_000));
             sizes.sort_unstable();
             sizes.dedup();
-            let plan = measure::Plan { loci, large, seconds, only, rounds, sizes };
+            let plan = measure::Plan { loci, large, seconds, only, rounds, sizes, filled };
             let figures = measure::run(&plan)?;
             if plan.wants_ratios() {
                 report::write(&figures, &plan, &out)?;
                 print!("{}", report::table(&figures));
             }
             print!("{}", search::page::tables(&figures));
+            if let Some(postgres) = &figures.postgres {
+                postgres::page::write(postgres, &plan, &out)?;
+                print!("{}", postgres::page::tables(postgres));
+            }
             match report {
                 Some(file) => search::page::write(&figures, &plan, &file),
                 None => Ok(()),

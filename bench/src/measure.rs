@@ -4,6 +4,7 @@ use crate::child::Server;
 use crate::fill;
 use crate::freshness::{self, FreshnessFigures};
 use crate::load::{self, request};
+use crate::postgres::{self, PostgresFigures};
 use crate::raw;
 use crate::samples::Rate;
 use crate::search::{self, SearchFigures};
@@ -21,6 +22,8 @@ pub(crate) struct Plan {
     pub(crate) rounds: usize,
     /// Memories that are searched.
     pub(crate) sizes: Vec<u64>,
+    /// Memories that are searched on PostgreSQL.
+    pub(crate) filled: u64,
 }
 
 impl Plan {
@@ -42,6 +45,7 @@ pub(crate) enum Part {
     Growth,
     Search,
     Freshness,
+    Postgres,
 }
 
 /// One line of the report.
@@ -59,19 +63,21 @@ pub(crate) struct Ratio {
     pub(crate) at_least: Option<f64>,
 }
 
+#[derive(Default)]
 pub(crate) struct Figures {
     pub(crate) lines: Vec<Figure>,
     /// Measured along with the lines.
     pub(crate) idle_bytes: u64,
     pub(crate) search: Option<SearchFigures>,
     pub(crate) freshness: Option<FreshnessFigures>,
+    pub(crate) postgres: Option<PostgresFigures>,
 }
 
 const SMALL: u64 = 1_000;
 
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<Figures> {
     let scratch = tempfile::tempdir()?;
-    let mut figures = Figures { lines: Vec::new(), idle_bytes: 0, search: None, freshness: None };
+    let mut figures = Figures::default();
     if plan.wants_ratios() {
         figures.idle_bytes = idle(plan, &scratch.path().join("idle"))?;
     }
@@ -89,6 +95,9 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Figures> {
     }
     if plan.wants(Part::Freshness) {
         figures.freshness = Some(freshness::run(plan, scratch.path())?);
+    }
+    if plan.wants(Part::Postgres) {
+        figures.postgres = Some(postgres::run(plan, scratch.path())?);
     }
     Ok(figures)
 }
@@ -236,7 +245,7 @@ pub(crate) fn make_store(server: &Server) -> anyhow::Result<String> {
     id_of(&answer)
 }
 
-fn id_of(answer: &str) -> anyhow::Result<String> {
+pub(crate) fn id_of(answer: &str) -> anyhow::Result<String> {
     let answer: serde_json::Value = serde_json::from_str(answer)?;
     Ok(answer["id"].as_str().context("answer without id")?.to_owned())
 }
@@ -251,11 +260,11 @@ pub(crate) fn create(store: &str, run: &str) -> impl Fn(usize, u64) -> Vec<u8> +
     }
 }
 
-fn get(store: &str, memory: &str) -> Vec<u8> {
+pub(crate) fn get(store: &str, memory: &str) -> Vec<u8> {
     request("GET", &format!("/v1/memory_stores/{store}/memories/{memory}"), "")
 }
 
-fn gets(store: &str, memories: &[String]) -> impl Fn(usize, u64) -> Vec<u8> + 'static {
+pub(crate) fn gets(store: &str, memories: &[String]) -> impl Fn(usize, u64) -> Vec<u8> + 'static {
     let requests: Vec<Vec<u8>> = memories.iter().map(|memory| get(store, memory)).collect();
     move |client, n| requests[(client * 7919 + n as usize * 104_729) % requests.len()].clone()
 }

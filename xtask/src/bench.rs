@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: builds the release binary and measures it with the `loci-bench` crate.
 //!
 //! Anything after `--` goes to the measurement, for example `-- --large 100000 --seconds 1`, or
-//! `-- --only search,freshness --full --report docs/benchmarks/search.md`.
+//! `-- --only search,freshness --full --report docs/benchmarks/search.md`, or `-- --only postgres`.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::postgres::{Programs, Wanted};
 use crate::step;
 use crate::test::binary;
 
-/// Writes the table of ratios and its plot to `docs/benchmarks`, unless only search is measured.
+/// Writes the pages and plots of what is measured to `docs/benchmarks`; that of search only on demand.
 pub(crate) fn run(root: &Path, options: &[String]) -> Result<()> {
     step::run(cargo(root).args(["build", "--release", "--package", "loci"]))?;
     let mut measure = cargo(root);

@@ -30,13 +30,24 @@ pub(crate) enum Worker {
 impl Worker {
     /// Seconds that processors have worked for it so far.
     pub(crate) fn processor_seconds(self) -> anyhow::Result<f64> {
+        self.seconds(11)
+    }
+
+    /// Seconds that processors worked for those of its children that have ended.
+    pub(crate) fn ended_children_seconds(self) -> anyhow::Result<f64> {
+        self.seconds(13)
+    }
+
+    /// The sum of two fields of what the kernel tells, counted from behind the name: in the process
+    /// itself and for it in the kernel.
+    fn seconds(self, first: usize) -> anyhow::Result<f64> {
         let status = match self {
             Self::Own => std::fs::read_to_string("/proc/self/stat"),
             Self::Other(process) => std::fs::read_to_string(format!("/proc/{process}/stat")),
         }?;
-        // The name is in brackets and may hold anything; times are the 12th and 13th after it.
+        // The name is in brackets and may hold anything.
         let (_, rest) = status.rsplit_once(')').context("a process without a name")?;
-        let ticks: Vec<&str> = rest.split_whitespace().skip(11).take(2).collect();
+        let ticks: Vec<&str> = rest.split_whitespace().skip(first).take(2).collect();
         let ticks = ticks.iter().map(|ticks| ticks.parse::<f64>()).sum::<Result<f64, _>>()?;
         Ok(ticks / TICKS)
     }

@@ -7,10 +7,10 @@
 
 mod asking;
 pub(crate) mod corpus;
-mod cost;
-mod filled;
+pub(crate) mod cost;
+pub(crate) mod filled;
 mod growth;
-mod meaning;
+pub(crate) mod meaning;
 pub(crate) mod page;
 mod raw;
 

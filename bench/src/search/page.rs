@@ -76,7 +76,7 @@ fn introduction(plan: &Plan) -> String {
 }
 
 /// What it ran on: cores, memory and the widest instructions.
-fn machine() -> String {
+pub(crate) fn machine() -> String {
     let read = |file| std::fs::read_to_string(file).unwrap_or_default();
     let (processor, memory) = (read("/proc/cpuinfo"), read("/proc/meminfo"));
     let has = |flag: &str| processor.split_whitespace().any(|word| word == flag);
