@@ -138,6 +138,7 @@ begin
         return true;
     end if;
     delete from vector_mark where generation = of_generation;
+    perform close_passages(of_generation);
     return false;
 end
 $$;

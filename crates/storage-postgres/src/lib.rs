@@ -29,6 +29,7 @@ mod log;
 mod migrate;
 mod notify;
 mod open;
+mod passages;
 mod past;
 mod purge;
 mod read;
@@ -36,6 +37,7 @@ mod redact;
 mod repeats;
 mod row;
 mod sessions;
+mod shortlist;
 mod stores;
 mod sweep;
 mod texts;
@@ -59,8 +61,8 @@ use loci_model::{
 };
 use loci_storage::{
     Applied, AsOf, ChangedTexts, CheckReport, EmbedPage, FeedEnd, Generation, GenerationId,
-    Idempotency, Mutation, Receipt, Remembered, Result, Storage, StorageError, TextPage, VectorLag,
-    log::LogEntry,
+    Idempotency, Lookup, Mutation, Receipt, Remembered, Result, Shortlist, Storage, StorageError,
+    TextPage, VectorLag, log::LogEntry,
 };
 use notify::Gossip;
 use std::path::Path;
@@ -235,6 +237,24 @@ impl Storage for PostgresStorage {
         read_page!(self, pass.workspace(), |tx| vectors::shown(
             &tx, pass, store, generation, versions
         ))
+    }
+
+    async fn shortlistable(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        generation: GenerationId,
+    ) -> Result<Option<u64>> {
+        read!(self, pass.workspace(), |tx| shortlist::size(&tx, pass, store, generation))
+    }
+
+    async fn shortlist(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        lookup: &Lookup,
+    ) -> Result<Option<Shortlist>> {
+        read_page!(self, pass.workspace(), |tx| shortlist::make(&tx, pass, store, lookup))
     }
 
     async fn generations(&self) -> Result<Vec<Generation>> {

@@ -15,8 +15,11 @@ use tokio_postgres::error::SqlState;
 pub(crate) const ROLE: &str = "loci_app";
 
 /// Step `n` leads from format `n` to `n + 1`.
-const STEPS: [&str; 2] =
-    [include_str!("../migrations/0001_init.sql"), include_str!("../migrations/0002_access.sql")];
+const STEPS: [&str; 3] = [
+    include_str!("../migrations/0001_init.sql"),
+    include_str!("../migrations/0002_access.sql"),
+    include_str!("../migrations/0003_search.sql"),
+];
 
 /// The format this version writes.
 pub(crate) const FORMAT: u32 = STEPS.len() as u32;

@@ -124,6 +124,7 @@ pub(crate) async fn open(options: &PostgresOptions) -> Result<Opened, OpenError>
     let connector = tls::connector(&address.trust)?;
     let lone = Lone::connect(&address, &connector).await?;
     migrate::run(&lone.client).await?;
+    enable_vector(&lone.client).await;
     let setup = setup(&lone.client, options.patience).await?;
     lone.end().await;
     let config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
@@ -183,6 +184,19 @@ async fn setup(client: &Client, patience: Duration) -> Result<String, OpenError>
         where current_setting('synchronous_commit') in ('off', 'local')",
         role = migrate::ROLE,
     ))
+}
+
+/// Switches pgvector on where the server has it and the user may. Without it everything works, only
+/// large stores are searched in memory then.
+async fn enable_vector(client: &Client) {
+    let sql = include_str!("../queries/vector/is_waiting.sql");
+    let is_waiting = client.query_one(sql, &[]).await.and_then(|row| row.try_get::<_, bool>(0));
+    if matches!(is_waiting, Ok(true)) {
+        let enabled = client.batch_execute("create extension if not exists vector").await;
+        if let Err(error) = enabled {
+            tracing::info!(%error, "pgvector is there but cannot be switched on");
+        }
+    }
 }
 
 /// The schema that pgvector's types are in, quoted, where the extension exists.

@@ -35,6 +35,9 @@ pub(crate) async fn purge_store(tx: &Tx, pass: &ManagePass, limit: usize) -> Res
         ] {
             tx.execute(sql, &[&store]).await?;
         }
+        let all: Option<&[Uuid]> = None;
+        let sql = include_str!("../queries/word/forget_memories.sql");
+        tx.execute(sql, &[&store, &all]).await?;
     } else {
         let sql = include_str!("../queries/redaction/delete_some.sql");
         tx.execute(sql, &[&store, &int(limit as u64)]).await?;
@@ -48,6 +51,7 @@ async fn purge_memories(tx: &Tx, pass: &ManagePass, doomed: &[Uuid]) -> Result<(
     let gone = tx.query(sql, &[&store, &doomed]).await?;
     let seqs: Vec<i64> = gone.iter().map(|row| get(row, 0)).collect::<Result<_>>()?;
     vectors::delete(tx, pass.store(), &seqs).await?;
+    tx.execute(include_str!("../queries/word/forget_memories.sql"), &[&store, &doomed]).await?;
     tx.execute(include_str!("../queries/payload/delete.sql"), &[&store, &seqs]).await?;
     tx.execute(include_str!("../queries/memory/delete.sql"), &[&store, &doomed]).await?;
     Ok(())

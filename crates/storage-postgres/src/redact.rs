@@ -111,6 +111,7 @@ impl Draft<'_> {
         .await?;
         tx.execute(include_str!("../queries/payload/delete.sql"), &[&store, &seqs]).await?;
         tx.execute(include_str!("../queries/vector/delete.sql"), &[&store, &seqs]).await?;
+        tx.execute(include_str!("../queries/word/forget_versions.sql"), &[&store, &seqs]).await?;
         Ok(())
     }
 

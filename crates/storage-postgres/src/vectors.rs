@@ -8,6 +8,7 @@
 
 use crate::client::{Tx, uuid};
 use crate::fault::{Fault, Result, corrupt, not_found};
+use crate::passages;
 use crate::row::{count, digest, get, id, int, string, text, time};
 use crate::texts::{changed_heads, searched};
 use loci_model::policy::SearchPass;
@@ -34,7 +35,7 @@ fn read(row: &Row) -> Result<Generation> {
 }
 
 /// The number of a generation as a column has it; one beyond all columns is one that is not there.
-fn key(id: GenerationId) -> i32 {
+pub(crate) fn key(id: GenerationId) -> i32 {
     i32::try_from(id.0).unwrap_or(-1)
 }
 
@@ -74,6 +75,8 @@ pub(crate) async fn open_generation(
         &[&number, &text(model), &dims.cast_signed(), &created_at.as_micros()],
     )
     .await?;
+    let sql = include_str!("../queries/generation/open_passages.sql");
+    tx.execute(sql, &[&number, &dims.cast_signed()]).await?;
     let model = model.to_owned();
     Ok(Receipt::Generation(Generation { id, model, dims, created_at }))
 }
@@ -99,15 +102,16 @@ pub(crate) async fn delete(tx: &Tx, store: StoreId, seqs: &[i64]) -> Result<()> 
 
 /// Where the vectors of a version are taken from.
 #[derive(Clone, Copy)]
-enum Origin<'a> {
+pub(crate) enum Origin<'a> {
     Made(&'a [u8]),
     /// The version of this number, as it was before the batch.
     Row(i64),
 }
 
 /// A version that has its text.
-struct TextVersion {
-    seq: i64,
+pub(crate) struct TextVersion {
+    pub(crate) memory: Uuid,
+    pub(crate) seq: i64,
     digest: Digest,
     has_vectors: bool,
 }
@@ -118,7 +122,9 @@ pub(crate) async fn put(tx: &Tx, batch: &VectorBatch) -> Result<Receipt> {
     let Some(row) = tx.query_opt(sql, &[&id]).await? else {
         return Ok(Receipt::VectorsPut(0));
     };
-    batch.check(read(&row)?.dims)?;
+    let dims = read(&row)?.dims;
+    let has_passages: bool = get(&row, 4)?;
+    batch.check(dims)?;
     let sql = include_str!("../queries/store/hold.sql");
     let Some(row) = tx.query_opt(sql, &[&store]).await? else {
         return Ok(Receipt::VectorsPut(0));
@@ -127,6 +133,10 @@ pub(crate) async fn put(tx: &Tx, batch: &VectorBatch) -> Result<Receipt> {
     let known = text_versions(tx, batch).await?;
     let plan = Plan::of(batch, &known);
     plan.write(tx, batch).await?;
+    passages::put_words(tx, batch, &known).await?;
+    if has_passages {
+        passages::put(tx, batch, dims as usize, &known, &plan.origins).await?;
+    }
     if plan.is_whole && through > 0 {
         tx.execute(
             include_str!("../queries/vector/mark.sql"),
@@ -140,7 +150,7 @@ pub(crate) async fn put(tx: &Tx, batch: &VectorBatch) -> Result<Receipt> {
 /// The versions a batch speaks of that still have their text; they keep it until the end of the
 /// transaction.
 async fn text_versions(tx: &Tx, batch: &VectorBatch) -> Result<HashMap<VersionId, TextVersion>> {
-    let mut ids: Vec<Uuid> = Vec::with_capacity(batch.vectors.len());
+    let mut ids: Vec<Uuid> = batch.words.iter().map(|(id, _)| uuid(id.to_bytes())).collect();
     for (id, source) in &batch.vectors {
         ids.push(uuid(id.to_bytes()));
         if let VectorSource::SameAs(other) = source {
@@ -154,8 +164,12 @@ async fn text_versions(tx: &Tx, batch: &VectorBatch) -> Result<HashMap<VersionId
     let store = uuid(batch.store.to_bytes());
     let rows = tx.query(sql, &[&store, &key(batch.generation), &ids]).await?;
     let read = |row: &Row| {
-        let version =
-            TextVersion { seq: get(row, 1)?, digest: digest(row, 2)?, has_vectors: get(row, 3)? };
+        let version = TextVersion {
+            memory: get(row, 4)?,
+            seq: get(row, 1)?,
+            digest: digest(row, 2)?,
+            has_vectors: get(row, 3)?,
+        };
         Ok((VersionId::from_bytes(id(row, 0)?), version))
     };
     rows.iter().map(read).collect()

@@ -1,1 +1,4 @@
-select generation, model, dims, created_at from generation where generation = $1 for key share
+select generation, model, dims, created_at, has_passages(generation)
+from generation
+where generation = $1
+for key share

@@ -4,7 +4,8 @@ select
         select 1
         from vector as x
         where x.store_id = v.store_id and x.generation = $2 and x.seq = v.seq
-    )
+    ),
+    v.memory_id
 from version as v
 where
     v.store_id = $1

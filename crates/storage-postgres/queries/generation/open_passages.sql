@@ -1,0 +1,1 @@
+select open_passages($1, $2)

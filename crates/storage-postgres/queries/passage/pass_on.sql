@@ -1,0 +1,1 @@
+select pass_on_passages($1, $2, $3, $4, $5)

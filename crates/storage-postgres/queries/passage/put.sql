@@ -1,0 +1,1 @@
+select put_passages($1, $2, $3, $4, $5, $6, $7)

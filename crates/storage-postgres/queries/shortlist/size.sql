@@ -1,0 +1,10 @@
+select
+    s.memory_count,
+    (
+        select count(*)
+        from memory as m
+        where m.store_id = $1 and m.visibility > greatest($2, 0) and m.path is not null
+    ),
+    has_passages($3)
+from store as s
+where s.store_id = $1 and s.removed_at is null

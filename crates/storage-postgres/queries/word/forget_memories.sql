@@ -1,0 +1,1 @@
+select forget_memories($1, $2)

@@ -1,0 +1,1 @@
+select forget_versions($1, $2)
