@@ -1,0 +1,164 @@
+//! What the engine never asks of a storage engine on behalf of one workspace about a store of
+//! another, tried all the same: passes that an open policy gives out, and mutations without one.
+
+use crate::world::{MARK, WORD, World, text, yesterday_or_so};
+use loci_model::policy::{self, System};
+use loci_model::{Edit, MemoryPath, StoreId, View};
+use loci_storage::log::{ImportItem, LogEntry};
+use loci_storage::{
+    Batch, Lookup, Mutation, SessionChange, Sought, StampedEdit, StorageError, VectorBatch,
+    VectorSource,
+};
+use std::fmt::Debug;
+
+pub(crate) const ALL: [&str; 17] = [
+    "feed ends",
+    "texts",
+    "changed texts",
+    "texts of the past",
+    "found",
+    "vectors",
+    "shortlistable",
+    "shortlist",
+    "embeddable",
+    "log",
+    "commit",
+    "expire",
+    "purge",
+    "put vectors",
+    "import an entry",
+    "change the session",
+    "remove the session",
+];
+
+/// Those that nothing holds but policy and row security.
+pub(crate) const BARE: [&str; 9] = [
+    "feed ends",
+    "texts",
+    "changed texts",
+    "texts of the past",
+    "found",
+    "vectors",
+    "embeddable",
+    "commit",
+    "purge",
+];
+
+/// What came of it. Numbers and vectors bear no mark, so getting any is marked here.
+pub(crate) async fn attempt(world: &World, name: &str) -> String {
+    let World { engine, storage, intruder, loot, .. } = world;
+    let (store, caller) = (loot.store, &intruder.caller);
+    let seams = engine.seams();
+    let now = seams.now();
+    let search = policy::search(caller, std::slice::from_ref(&loot.facts), now);
+    let read = policy::read(caller, &loot.facts, now).unwrap();
+    let write = policy::write(caller, &loot.facts, now).unwrap();
+    let admin = policy::administer(caller, now).unwrap();
+    let version = seams.version_id(now);
+    let mutate = async |mutation: Mutation| shown(storage.write(mutation, None).await);
+    match name {
+        "feed ends" => match storage.feed_ends(&search).await {
+            Ok(ends) if ends.is_empty() => String::new(),
+            other => format!("{MARK} {other:?}"),
+        },
+        "texts" => shown(storage.texts(&search, store, 0, 10).await),
+        "changed texts" => shown(storage.changed_texts(&search, store, 0, 10).await),
+        "texts of the past" => shown(storage.texts_at(&read, yesterday_or_so(), 0, 10).await),
+        "found" => shown(storage.found(&search, &[(store, loot.memory)], View::Full).await),
+        "vectors" => {
+            let generation = loot.generation.id;
+            match storage.vectors(&search, store, generation, &loot.versions).await {
+                Ok(vectors) if vectors.iter().any(Option::is_some) => MARK.into(),
+                other => shown(other),
+            }
+        }
+        "shortlistable" => match storage.shortlistable(&search, store, loot.generation.id).await {
+            Ok(Some(memories)) if memories > 0 => MARK.into(),
+            other => shown(other),
+        },
+        "shortlist" => {
+            let terms = vec![WORD.to_owned()];
+            let word = Sought { key: WORD.into(), terms, beginning: None };
+            let generation = loot.generation.id;
+            let (words, vector) = (vec![word], Some(vec![0.2; 26]));
+            let lookup = Lookup { generation, words, phrases: Vec::new(), vector };
+            shown(storage.shortlist(&search, store, &lookup).await)
+        }
+        // A generation that has no vectors yet, so that every text needs some.
+        "embeddable" => {
+            let opened =
+                Mutation::OpenGeneration { model: "m".into(), dims: 2, is_fresh: true, now };
+            storage.write(opened, None).await.unwrap();
+            let newest = storage.generations().await.unwrap().pop().unwrap();
+            shown(storage.embeddable(&search, store, newest.id, 0, 10).await)
+        }
+        "log" => shown(storage.log(&admin, store, 0, 10).await),
+        "commit" => {
+            let edit = Edit::put_text(MemoryPath::parse("/new").unwrap(), "intruder");
+            let edits = vec![StampedEdit { edit, new_memory: seams.memory_id(now), version }];
+            let cause = loci_model::Cause::new(None, "api");
+            mutate(Mutation::Commit(write, Batch { edits, cause })).await
+        }
+        "expire" => {
+            let memory = loot.memory;
+            mutate(Mutation::Expire { pass: write, memory, version }).await
+        }
+        "purge" => {
+            let system = System::because("a test tries what it should not");
+            let pass = system.manage(caller.workspace, store, now);
+            mutate(Mutation::RemoveStore(pass.clone())).await
+                + &mutate(Mutation::PurgeStore { pass, limit: 100 }).await
+        }
+        "put vectors" => {
+            let made = VectorSource::Made(vec![1; 52]);
+            mutate(Mutation::PutVectors(VectorBatch {
+                workspace: caller.workspace,
+                generation: loot.generation.id,
+                store,
+                through: 9,
+                vectors: vec![(loot.versions[0], made)],
+                words: vec![(loot.versions[0], vec!["intruder".into()])],
+            }))
+            .await
+        }
+        "import an entry" => {
+            let entry = stolen_entry(world, store).await;
+            mutate(Mutation::Import(admin, vec![ImportItem::Entry(store, entry)])).await
+        }
+        "change the session" => {
+            let workspace = caller.workspace;
+            let change = SessionChange::Archive;
+            mutate(Mutation::ChangeSession { workspace, session: loot.session, change, now }).await
+        }
+        "remove the session" => {
+            mutate(Mutation::RemoveSession(caller.workspace, loot.session)).await
+        }
+        other => panic!("{other}"),
+    }
+}
+
+/// The next entry of the victim's history, as the intruder would like it.
+async fn stolen_entry(world: &World, store: StoreId) -> LogEntry {
+    let now = world.engine.seams().now();
+    let pass = policy::administer(&world.victim.caller, now).unwrap();
+    let mut log = world.storage.log(&pass, store, 0, 100).await.unwrap();
+    let mut entry = log.pop().unwrap();
+    if let LogEntry::Version { version, .. } = &mut entry {
+        let content = text("intruder");
+        version.id = world.engine.seams().version_id(now);
+        version.seq += 1;
+        version.revision += 1;
+        version.digest = Some(content.digest());
+        version.size_bytes = Some(content.bytes().len() as u64);
+        version.content = Some(content);
+        version.created_at = now;
+    }
+    entry
+}
+
+fn shown<T: Debug>(answer: Result<T, StorageError>) -> String {
+    if let Err(StorageError::Io(why) | StorageError::Corrupt(why)) = &answer {
+        panic!("a refusal, not an accident: {why}");
+    }
+    format!("{answer:?}")
+}
