@@ -7,8 +7,10 @@ use loci_model::limit;
 use loci_model::policy::System;
 use loci_storage::{Mutation, Receipt};
 
-/// How long sweeping is one server's to do: longer than the pause between two sweeps.
-const LEASE_SECS: u32 = 120;
+/// How long sweeping is one server's to do: longer than the pause between two sweeps, and not much
+/// longer, because a server that is gone is waited for. Should a sweep take longer, another one may
+/// begin beside it; whatever both would do is done by the first.
+const LEASE_SECS: u32 = 30;
 /// How much one sweep does at most.
 const SWEEP_STEP: usize = 500;
 
@@ -33,6 +35,12 @@ impl SweepReport {
 }
 
 impl Engine {
+    /// Leaves sweeping to other servers at once.
+    pub async fn stop_sweeping(&self) -> Result<()> {
+        self.storage.lease("sweep", 0).await?;
+        Ok(())
+    }
+
     /// Does what is due, unless another server does.
     pub async fn sweep(&self) -> Result<SweepReport> {
         if !self.storage.lease("sweep", LEASE_SECS).await? {

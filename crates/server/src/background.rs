@@ -18,10 +18,15 @@ pub(crate) async fn sweep(engine: Engine, mut stop: watch::Receiver<bool>) {
                 PAUSE
             }
         };
-        tokio::select! {
-            () = tokio::time::sleep(pause) => {}
+        let is_over = tokio::select! {
+            () = tokio::time::sleep(pause) => false,
             // The sender is gone only when the process ends.
-            _ = stop.wait_for(|is_stopping| *is_stopping) => return,
+            _ = stop.wait_for(|is_stopping| *is_stopping) => true,
+        };
+        if is_over {
+            // Without it, the others wait until the lease is over.
+            let _ = engine.stop_sweeping().await;
+            return;
         }
     }
 }
