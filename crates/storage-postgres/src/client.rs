@@ -57,8 +57,9 @@ impl Clients {
     }
 
     /// Opens a transaction that may write; each of its statements sees what was committed before it.
+    /// It does not ask to write: who made the database read-only is to be heard, not overruled.
     pub(crate) async fn write(&self, tenant: Tenant, patience: Duration) -> Result<Tx> {
-        self.open("begin isolation level read committed read write", tenant, patience).await
+        self.open("begin isolation level read committed", tenant, patience).await
     }
 
     async fn open(&self, begin: &str, tenant: Tenant, patience: Duration) -> Result<Tx> {
