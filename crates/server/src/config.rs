@@ -386,6 +386,7 @@ mod tests {
             "secret_sha256",
             "embedder",
             "memory_mb",
+            "index_memories_max",
             "url",
             "model",
             "api_key_env",

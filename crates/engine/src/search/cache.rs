@@ -110,6 +110,13 @@ impl Indexes {
         Ok(Arc::clone(&entry.followed).read_owned().await)
     }
 
+    /// Whether the index of a store is here.
+    pub(crate) fn holds(&self, store: StoreId, audience: Audience) -> bool {
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = entries.get(&(store, audience));
+        entry.is_some_and(|entry| entry.bytes.load(Ordering::Relaxed) > 0)
+    }
+
     fn entry(&self, key: (StoreId, Audience)) -> Arc<Entry> {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = Arc::clone(entries.entry(key).or_default());

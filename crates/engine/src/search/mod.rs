@@ -8,6 +8,7 @@
 mod cache;
 mod duplicates;
 mod follow;
+mod in_place;
 mod past;
 mod reach;
 mod run;

@@ -33,7 +33,7 @@ impl Engine {
                 places.push(self.past_place(&pass, read, end, at, request, &mut past).await?);
             }
         }
-        let stage = Arc::new(Stage::new(places));
+        let stage = Arc::new(Stage::new(places, HashMap::new()));
         let mut hits = Vec::new();
         // First what has the query's phrases, if it is made of them; if nothing has, its words.
         for may_be_strict in [true, false] {

@@ -90,7 +90,7 @@ impl Engine {
             }
             _ => self.storage.feed_ends(&reached.pass).await?,
         };
-        let stage = Arc::new(self.stage(&reached.pass, &ends, request.needs_vectors()).await?);
+        let stage = Arc::new(self.stage(&reached.pass, &ends, request).await?);
         let (ranking, prepared) = self.find(&reached.pass, &stage, request, true).await?;
         let mut hits = self.show(&reached.pass, &stage, ranking, &prepared).await?;
         if hits.is_empty() && prepared.is_strict {
@@ -171,31 +171,66 @@ impl Engine {
         // Each once, however many stores it has: one that fails would fail for all of them.
         for model in models {
             let Some(embedder) = self.search.embedder_of(model) else { continue };
-            // Who asks for meaning alone has nothing else, and waits.
-            let has_words = prepared.request.wanted.mode == Mode::Hybrid;
-            if has_words && self.search.is_resting(model, now) {
-                continue;
-            }
-            let trust = embedder.trust(&text);
-            let (embedder, text) = (Arc::clone(embedder), Arc::clone(&text));
-            let embedding =
-                tokio::task::spawn_blocking(move || embedder.embed(&[&text], Purpose::Query));
-            match embedding.await.map_err(lost)? {
-                Ok(mut found) => {
-                    let Some(exact) = found.pop() else { continue };
-                    let quantised = QueryVector::new(&exact);
-                    vectors.by_model.insert(model.to_owned(), Embedded { exact, quantised });
-                    vectors.trust = vectors.trust.min(trust);
-                    self.search.is_well(model);
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "a query could not be embedded");
-                    self.search.rest(model, now);
-                    left_out(prepared.request.wanted.mode)?;
-                }
-            }
+            // Known already, unless names were left out of it.
+            let is_whole = prepared.authors.is_empty();
+            let known = stage.embedded.get(model).filter(|_| is_whole).cloned();
+            let exact = match known {
+                Some(known) => Some(known),
+                None => self.embed_by(model, &text, prepared.request.wanted.mode, now).await?,
+            };
+            let Some(exact) = exact else { continue };
+            let quantised = QueryVector::new(&exact);
+            vectors.by_model.insert(model.to_owned(), Embedded { exact, quantised });
+            vectors.trust = vectors.trust.min(embedder.trust(&text));
         }
         Ok(vectors)
+    }
+
+    /// Embeds the text of a query before it is known which authors it names, once for each model.
+    pub(crate) async fn embed_early(
+        &self,
+        model: &str,
+        request: &SearchRequest,
+        now: Timestamp,
+        embedded: &mut HashMap<String, Vec<f32>>,
+    ) -> Result<Option<Vec<f32>>> {
+        let mode = request.wanted.mode;
+        if mode != Mode::Lexical && !embedded.contains_key(model) {
+            let text: Arc<str> = request.wanted.text.as_str().into();
+            let found = self.embed_by(model, &text, mode, now).await?;
+            embedded.extend(found.map(|vector| (model.to_owned(), vector)));
+        }
+        Ok(embedded.get(model).cloned())
+    }
+
+    /// Embeds a query by one model; nothing when it cannot answer and words can.
+    async fn embed_by(
+        &self,
+        model: &str,
+        text: &Arc<str>,
+        mode: Mode,
+        now: Timestamp,
+    ) -> Result<Option<Vec<f32>>> {
+        let Some(embedder) = self.search.embedder_of(model) else { return Ok(None) };
+        // Who asks for meaning alone has nothing else, and waits.
+        if mode == Mode::Hybrid && self.search.is_resting(model, now) {
+            return Ok(None);
+        }
+        let (embedder, text) = (Arc::clone(embedder), Arc::clone(text));
+        let embedding =
+            tokio::task::spawn_blocking(move || embedder.embed(&[&text], Purpose::Query));
+        match embedding.await.map_err(lost)? {
+            Ok(mut found) => {
+                self.search.is_well(model);
+                Ok(found.pop())
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a query could not be embedded");
+                self.search.rest(model, now);
+                left_out(mode)?;
+                Ok(None)
+            }
+        }
     }
 
     /// Compares the best candidates with the vectors as they were made.

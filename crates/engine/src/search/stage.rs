@@ -1,13 +1,14 @@
 //! Everything one search looks at, held still while it looks: indexes that were brought up to date,
 //! and the generation of vectors each is compared by.
 
-use super::Wait;
 use super::cache::{Chosen, Held, choose};
+use super::{SearchRequest, Wait, in_place};
 use crate::{Engine, Result};
 use loci_model::StoreId;
 use loci_model::policy::SearchPass;
 use loci_search::index::StoreIndex;
 use loci_storage::{FeedEnd, Generation};
+use std::collections::HashMap;
 use std::time::Duration;
 
 /// How often waiting looks again without being told to.
@@ -43,16 +44,18 @@ pub(crate) struct Stage {
     pub(crate) places: Vec<Place>,
     /// Whether every memory that is searched has its vectors.
     pub(crate) is_complete: bool,
+    /// The text of the query as models embedded it while the stage was set, by model.
+    pub(crate) embedded: HashMap<String, Vec<f32>>,
 }
 
 impl Stage {
-    pub(crate) fn new(places: Vec<Place>) -> Self {
+    pub(crate) fn new(places: Vec<Place>, embedded: HashMap<String, Vec<f32>>) -> Self {
         let is_whole = |place: &Place| {
             let index = place.index();
             index.is_empty() || (place.chosen.is_some() && index.has_all_vectors())
         };
         let is_complete = places.iter().all(is_whole);
-        Self { places, is_complete }
+        Self { places, is_complete, embedded }
     }
 
     pub(crate) fn indexes(&self) -> Vec<&StoreIndex> {
@@ -62,12 +65,12 @@ impl Stage {
 
 impl Engine {
     /// Brings the indexes of the pass's stores up to the ends of their feeds, with vectors if they
-    /// are needed.
+    /// are needed. Of stores that are too large it takes what is worth ranking.
     pub(crate) async fn stage(
         &self,
         pass: &SearchPass,
         ends: &[FeedEnd],
-        needs_vectors: bool,
+        request: &SearchRequest,
     ) -> Result<Stage> {
         let usable = self.usable_generations(ends).await?;
         // A search holds the indexes it has while it waits for the next. All take them in one
@@ -75,19 +78,39 @@ impl Engine {
         let mut ends: Vec<&FeedEnd> = ends.iter().collect();
         ends.sort_unstable_by_key(|end| end.store);
         let mut places = Vec::with_capacity(ends.len());
+        let mut embedded = HashMap::new();
         for end in ends {
-            let chosen = if needs_vectors { choose(end, &usable) } else { None };
-            let storage = &self.storage;
-            let held = match self.search.indexes.current(storage, pass, end, chosen).await {
-                Ok(held) => held,
+            match self.place(pass, end, request, &usable, &mut embedded).await {
+                Ok(place) => places.push(place),
                 // The store was removed a moment ago.
-                Err(crate::Error::NotFound(_)) => continue,
+                Err(crate::Error::NotFound(_)) => {}
                 Err(error) => return Err(error),
-            };
-            let model = chosen.and_then(|chosen| model_of(&usable, chosen)).unwrap_or_default();
-            places.push(Place { store: end.store, index: Index::Followed(held), chosen, model });
+            }
         }
-        Ok(Stage::new(places))
+        Ok(Stage::new(places, embedded))
+    }
+
+    async fn place(
+        &self,
+        pass: &SearchPass,
+        end: &FeedEnd,
+        request: &SearchRequest,
+        usable: &[Generation],
+        embedded: &mut HashMap<String, Vec<f32>>,
+    ) -> Result<Place> {
+        let best = choose(end, usable);
+        let chosen = best.filter(|_| request.needs_vectors());
+        let model = best.and_then(|best| model_of(usable, best)).unwrap_or_default();
+        if let Some(best) = best
+            && self.lies_elsewhere(pass, end, best, request).await?
+        {
+            let vector = self.embed_early(&model, request, pass.now(), embedded).await?;
+            if let Some(index) = self.in_place(pass, end, best, request, vector).await? {
+                return Ok(in_place::place(end, index, chosen, model));
+            }
+        }
+        let held = self.search.indexes.current(&self.storage, pass, end, chosen).await?;
+        Ok(Place { store: end.store, index: Index::Followed(held), chosen, model })
     }
 
     /// Generations that queries can be compared with; looked up again when one is new.

@@ -22,19 +22,27 @@ pub struct SearchOptions {
     pub embedders: Vec<Arc<dyn Embedder>>,
     /// Bytes that indexes may take in memory.
     pub index_bytes_max: usize,
+    /// Stores with more memories than this are searched where they lie, if storage can do that.
+    pub index_memories_max: u64,
     /// Searches that compute at the same time.
     pub searches_at_once: usize,
 }
 
 impl Default for SearchOptions {
     fn default() -> Self {
-        Self { embedders: Vec::new(), index_bytes_max: 2 << 30, searches_at_once: 4 }
+        Self {
+            embedders: Vec::new(),
+            index_bytes_max: 2 << 30,
+            index_memories_max: 100_000,
+            searches_at_once: 4,
+        }
     }
 }
 
 /// The state of search, shared by every clone of the engine.
 pub(crate) struct SearchState {
     pub(crate) indexes: Indexes,
+    pub(crate) index_memories_max: u64,
     pub(crate) embedders: Vec<Arc<dyn Embedder>>,
     pub(crate) computing: Semaphore,
     /// Somebody wrote.
@@ -51,6 +59,7 @@ impl SearchState {
     pub(crate) fn new(options: SearchOptions) -> Self {
         Self {
             indexes: Indexes::new(options.index_bytes_max),
+            index_memories_max: options.index_memories_max,
             embedders: options.embedders,
             computing: Semaphore::new(options.searches_at_once.max(1)),
             written: Notify::new(),

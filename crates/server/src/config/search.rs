@@ -13,6 +13,7 @@ use std::time::Duration;
 const MEMORY_MB_DEFAULT: u64 = 2048;
 /// Less than this does not hold one store of a useful size.
 const MEMORY_MB_MIN: u64 = 16;
+const INDEX_MEMORIES_DEFAULT: u64 = 100_000;
 const TIMEOUT_SECS_DEFAULT: u64 = 30;
 const TIMEOUT_SECS_MAX: u64 = 600;
 const BATCH_DEFAULT: usize = 64;
@@ -24,6 +25,7 @@ const BATCH_MAX: usize = 2048;
 pub(crate) struct SearchSection {
     embedder: EmbedderName,
     memory_mb: Option<u64>,
+    index_memories_max: Option<u64>,
     http: Option<HttpSection>,
 }
 
@@ -54,6 +56,8 @@ pub(crate) struct SearchConfig {
     pub(crate) embedder: EmbedderConfig,
     /// What all indexes together may take.
     pub(crate) memory_bytes: usize,
+    /// Memories of the largest store that gets one.
+    pub(crate) index_memories_max: u64,
 }
 
 /// What makes vectors.
@@ -83,8 +87,11 @@ pub(crate) struct HttpEmbedderConfig {
 
 impl Default for SearchConfig {
     fn default() -> Self {
-        let memory_bytes = bytes(MEMORY_MB_DEFAULT);
-        Self { embedder: EmbedderConfig::Builtin, memory_bytes }
+        Self {
+            embedder: EmbedderConfig::Builtin,
+            memory_bytes: bytes(MEMORY_MB_DEFAULT),
+            index_memories_max: INDEX_MEMORIES_DEFAULT,
+        }
     }
 }
 
@@ -110,7 +117,8 @@ impl SearchSection {
             (EmbedderName::None, _) => EmbedderConfig::None,
             (EmbedderName::Builtin | EmbedderName::Http, _) => EmbedderConfig::Builtin,
         };
-        Ok(SearchConfig { embedder, memory_bytes })
+        let index_memories_max = self.index_memories_max.unwrap_or(INDEX_MEMORIES_DEFAULT);
+        Ok(SearchConfig { embedder, memory_bytes, index_memories_max })
     }
 }
 
@@ -185,6 +193,9 @@ mod tests {
             assert!(matches!(found.embedder, EmbedderConfig::Builtin), "{text}");
             assert_eq!(found.memory_bytes, 2048 << 20);
         }
+        assert_eq!(parse("").unwrap().index_memories_max, 100_000);
+        let found = parse("[search]\nindex_memories_max = 0\n").unwrap();
+        assert_eq!(found.index_memories_max, 0);
         let found = parse("[search]\nembedder = 'none'\nmemory_mb = 64\n").unwrap();
         assert!(matches!(found.embedder, EmbedderConfig::None));
         assert_eq!(found.memory_bytes, 64 << 20);
