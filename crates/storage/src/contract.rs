@@ -18,6 +18,7 @@ pub mod idempotency;
 pub mod import;
 pub mod key;
 pub mod list;
+pub mod random;
 pub mod read;
 pub mod redact;
 pub mod repeats;

@@ -50,6 +50,11 @@ impl MemStorage {
         Self::default()
     }
 
+    /// Another one that holds the same and goes its own way from here.
+    pub fn fork(&self) -> Self {
+        Self { state: Mutex::new(self.state().clone()), writes_left: Mutex::new(None) }
+    }
+
     /// Fails every write after the next few, so that tests can cut work off anywhere; `None` lets
     /// all of them through again.
     pub fn stop_after(&self, writes: Option<u64>) {

@@ -1,30 +1,31 @@
 //! Export and import: what was played, taken out of one engine and put into new ones, is the same
 //! there, whichever engine it is.
 
-use crate::dump;
-use crate::pair::{open, scratch_dir};
+use super::{Durable, dump};
+use crate::log::ImportItem;
+use crate::mem::MemStorage;
+use crate::{Mutation, Storage};
 use loci_model::policy::System;
+use loci_model::query::{CreatedQuery, Direction, SessionQuery};
 use loci_model::{StoreId, Timestamp, WorkspaceId};
-use loci_storage::log::ImportItem;
-use loci_storage::mem::MemStorage;
-use loci_storage::{Mutation, Storage};
 
 /// Imports go in pieces of this many items, so that a piece often ends in the middle of a memory's
 /// history.
 const PIECE: usize = 5;
 
-pub(crate) async fn assert_copies_are_equal(
+pub(super) async fn assert_copies_are_equal<H: Durable>(
     from: &dyn Storage,
     workspace: WorkspaceId,
     stores: &[StoreId],
     now: Timestamp,
 ) {
-    let dir = scratch_dir();
-    let (oracle, sqlite) = (MemStorage::new(), open(dir.path()));
+    let oracle = MemStorage::new();
+    let (engine, place) = H::fresh().await;
     let items = export(from, workspace, stores, now).await;
     let system = System::because("random histories");
-    for engine in [&oracle as &dyn Storage, &sqlite] {
-        let make = Mutation::CreateWorkspace(workspace, now);
+    let since = from.workspaces().await.unwrap()[0].1;
+    for engine in [&oracle as &dyn Storage, &*engine] {
+        let make = Mutation::CreateWorkspace(workspace, since);
         engine.write(make, None).await.unwrap();
         for piece in items.chunks(PIECE) {
             let pass = system.administer(workspace, now);
@@ -32,18 +33,24 @@ pub(crate) async fn assert_copies_are_equal(
             engine.write(import, None).await.unwrap();
         }
     }
+    let found = dump::tenant(&*engine, system, workspace, stores, now).await;
+    let expected = dump::tenant(&oracle, system, workspace, stores, now).await;
+    let original = dump::tenant(from, system, workspace, stores, now).await;
+    dump::assert_same(&found, &expected);
+    dump::assert_same(&found, &original);
     for store in stores {
         let original = dump::dump(from, system, workspace, *store, now).await;
         let expected = dump::dump(&oracle, system, workspace, *store, now).await;
-        let found = dump::dump(&sqlite, system, workspace, *store, now).await;
+        let found = dump::dump(&*engine, system, workspace, *store, now).await;
         dump::assert_same(&found, &expected);
         dump::assert_same(&without_chores(&found), &without_chores(&original));
     }
-    let report = sqlite.check().await.unwrap();
+    let report = engine.check().await.unwrap();
     assert_eq!(report.problems, Vec::<String>::new());
+    drop(place);
 }
 
-async fn export(
+pub(super) async fn export(
     from: &dyn Storage,
     workspace: WorkspaceId,
     stores: &[StoreId],
@@ -65,6 +72,19 @@ async fn export(
         let entries = log.into_iter().map(|entry| ImportItem::Entry(*store, entry));
         items.extend(entries);
     }
+    let created = CreatedQuery {
+        since: None,
+        until: None,
+        include_archived: true,
+        direction: Direction::Ascending,
+        after: None,
+        limit: 1000,
+    };
+    let query = SessionQuery { created, store: None, agent_id: None, agent_version: None };
+    let sessions = from.list_sessions(workspace, None, &query).await.unwrap().items;
+    items.extend(sessions.into_iter().map(|one| ImportItem::Session(Box::new(one))));
+    let keys = from.keys(&admin).await.unwrap();
+    items.extend(keys.into_iter().map(|one| ImportItem::Key(Box::new(one))));
     let seen = from.remembered(&admin, None, 1000).await.unwrap();
     items.extend(seen.into_iter().map(|one| ImportItem::Remembered(Box::new(one))));
     items

@@ -4,21 +4,35 @@
 
 use proptest::prelude::*;
 
-pub(crate) const PATHS: [&str; 9] =
+pub(super) const PATHS: [&str; 9] =
     ["/a", "/b", "/a/a", "/a/b", "/b/a", "/a/a/b", "/a.b", "/a0", "/é/c"];
-pub(crate) const TEXTS: [&str; 6] = ["", "x", "x y", "y x y", "Zed", "x\u{0}y"];
+pub(super) const TEXTS: [&str; 6] = ["", "x", "x y", "y x y", "Zed", "x\u{0}y"];
 
 /// Stands for a memory, version or grant that does not exist.
-pub(crate) const UNKNOWN: usize = usize::MAX;
+pub(super) const UNKNOWN: usize = usize::MAX;
 
 #[derive(Debug, Clone)]
-pub(crate) enum Step {
+pub(super) enum Step {
     Commit {
         store: usize,
         who: Who,
         edits: Vec<EditPlan>,
         key: Option<u8>,
     },
+    /// Two memories take each other's paths, if these are theirs: a memory and a path for each.
+    Swap {
+        store: usize,
+        one: (usize, usize),
+        other: (usize, usize),
+    },
+    /// Edits that nobody puts in an order.
+    Together {
+        store: usize,
+        edits: Vec<(Who, EditPlan)>,
+    },
+    /// The end of the process and the beginning of the next.
+    Reopen,
+    Credential(CredentialStep),
     Expire {
         store: usize,
         memory: usize,
@@ -97,16 +111,28 @@ pub(crate) enum Step {
     },
 }
 
+/// What is about principals, keys and sessions.
+#[derive(Debug, Clone)]
+pub(super) enum CredentialStep {
+    CreatePrincipal { name: u8, key: Option<u8> },
+    CreateKey { owner: Who, hash: u8, session: Option<usize>, key: Option<u8> },
+    RevokeKey { number: usize },
+    OpenSession { stores: Vec<(usize, bool)>, key: Option<u8> },
+    TitleSession { session: usize, title: Option<u8>, label: Option<u8>, key: Option<u8> },
+    ArchiveSession { session: usize, key: Option<u8> },
+    RemoveSession { session: usize, key: Option<u8> },
+}
+
 /// A version, and where its vectors come from.
 #[derive(Debug, Clone)]
-pub(crate) enum VectorPlan {
+pub(super) enum VectorPlan {
     Made { version: usize, bytes: usize },
     SameAs { version: usize, other: usize },
 }
 
 /// Who acts: as a host or as a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Who {
+pub(super) enum Who {
     Owner,
     OwnersModel,
     Guest,
@@ -114,22 +140,22 @@ pub(crate) enum Who {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct EditPlan {
-    pub(crate) at: AtPlan,
-    pub(crate) expect: ExpectPlan,
-    pub(crate) records_same: bool,
-    pub(crate) op: OpPlan,
+pub(super) struct EditPlan {
+    pub(super) at: AtPlan,
+    pub(super) expect: ExpectPlan,
+    pub(super) records_same: bool,
+    pub(super) op: OpPlan,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum AtPlan {
+pub(super) enum AtPlan {
     Memory(usize),
     Path { partition: Option<u8>, path: usize },
     FirstFact,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum ExpectPlan {
+pub(super) enum ExpectPlan {
     Anything,
     Absent,
     Present,
@@ -138,7 +164,7 @@ pub(crate) enum ExpectPlan {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum OpPlan {
+pub(super) enum OpPlan {
     Put { content: ContentPlan, to: Option<usize>, attributes: AttributesPlan },
     Append { text: usize, to: Option<usize>, attributes: AttributesPlan },
     Replace { old: usize, new: usize, only: bool },
@@ -146,14 +172,14 @@ pub(crate) enum OpPlan {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum ContentPlan {
+pub(super) enum ContentPlan {
     Keep,
     Text(usize),
     Sealed(usize),
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum AttributesPlan {
+pub(super) enum AttributesPlan {
     Keep,
     Fact,
     Tagged,
@@ -165,9 +191,15 @@ pub(crate) enum AttributesPlan {
     Broken,
 }
 
-pub(crate) fn step() -> impl Strategy<Value = Step> {
-    let store = || prop_oneof![4 => Just(0usize), 1 => Just(1)];
-    let key = || prop_oneof![5 => Just(None), 1 => (0u8..4).prop_map(Some)];
+fn store() -> impl Strategy<Value = usize> {
+    prop_oneof![4 => Just(0usize), 1 => Just(1)]
+}
+
+fn key() -> impl Strategy<Value = Option<u8>> {
+    prop_oneof![5 => Just(None), 1 => (0u8..4).prop_map(Some)]
+}
+
+pub(super) fn step() -> impl Strategy<Value = Step> {
     let edits = prop_oneof![
         5 => prop::collection::vec(edit(), 1..=1),
         2 => prop::collection::vec(edit(), 2..=4),
@@ -175,6 +207,12 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         40 => (store(), who(), edits, key())
             .prop_map(|(store, who, edits, key)| Step::Commit { store, who, edits, key }),
+        2 => (store(), (which(), 0..PATHS.len()), (which(), 0..PATHS.len()))
+            .prop_map(|(store, one, other)| Step::Swap { store, one, other }),
+        4 => (store(), prop::collection::vec((who(), edit()), 2..=5))
+            .prop_map(|(store, edits)| Step::Together { store, edits }),
+        1 => Just(Step::Reopen),
+        8 => credential_step().prop_map(Step::Credential),
         3 => (store(), which()).prop_map(|(store, memory)| Step::Expire { store, memory }),
         6 => (store(), which(), key())
             .prop_map(|(store, version, key)| Step::Redact { store, version, key }),
@@ -212,6 +250,29 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+fn credential_step() -> impl Strategy<Value = CredentialStep> {
+    let stores = || prop::collection::vec((0usize..2, any::<bool>()), 0..3);
+    let session = || 0usize..4;
+    prop_oneof![
+        2 => (0u8..4, key()).prop_map(|(name, key)| CredentialStep::CreatePrincipal { name, key }),
+        3 => (who(), 0u8..6, prop::option::of(which()), key()).prop_map(
+            |(owner, hash, session, key)| CredentialStep::CreateKey { owner, hash, session, key }
+        ),
+        1 => which().prop_map(|number| CredentialStep::RevokeKey { number }),
+        4 => (stores(), key())
+            .prop_map(|(stores, key)| CredentialStep::OpenSession { stores, key }),
+        2 => (session(), prop::option::of(0u8..3), prop::option::of(0u8..3), key()).prop_map(
+            |(session, title, label, key)| {
+                CredentialStep::TitleSession { session, title, label, key }
+            }
+        ),
+        1 => (session(), key())
+            .prop_map(|(session, key)| CredentialStep::ArchiveSession { session, key }),
+        1 => (session(), key())
+            .prop_map(|(session, key)| CredentialStep::RemoveSession { session, key }),
+    ]
+}
+
 fn vector() -> impl Strategy<Value = VectorPlan> {
     let bytes = prop_oneof![9 => Just(4usize), 3 => Just(8), 1 => Just(3)];
     prop_oneof![
@@ -222,11 +283,11 @@ fn vector() -> impl Strategy<Value = VectorPlan> {
 }
 
 /// Which of the things made so far; the largest number is something unknown.
-fn which() -> impl Strategy<Value = usize> {
+pub(super) fn which() -> impl Strategy<Value = usize> {
     prop_oneof![15 => 0usize..40, 1 => Just(UNKNOWN)]
 }
 
-fn who() -> impl Strategy<Value = Who> {
+pub(super) fn who() -> impl Strategy<Value = Who> {
     prop_oneof![
         6 => Just(Who::Owner),
         2 => Just(Who::OwnersModel),
@@ -235,7 +296,7 @@ fn who() -> impl Strategy<Value = Who> {
     ]
 }
 
-fn edit() -> impl Strategy<Value = EditPlan> {
+pub(super) fn edit() -> impl Strategy<Value = EditPlan> {
     let at = prop_oneof![
         4 => which().prop_map(AtPlan::Memory),
         8 => (prop_oneof![8 => Just(None), 1 => (1u8..3).prop_map(Some)], 0..PATHS.len())

@@ -1,19 +1,100 @@
 //! Everything an engine shows of a store, as lines of text that can be compared: through every
 //! listing, in both directions and in small pages, as a host and as a model.
 
+use super::credentials::HASHES;
+use crate::log::LogEntry;
+use crate::{AsOf, Storage};
 use loci_model::policy::{self, Facts, ReadPass, SearchPass, System};
-use loci_model::query::{Direction, ListOrder, ListQuery, VersionQuery};
+use loci_model::query::{
+    CreatedQuery, Direction, ListOrder, ListQuery, SessionQuery, VersionQuery,
+};
 use loci_model::{
     Actor, Audience, Caller, KeyId, KeyScope, Memory, Operation, PrincipalId, StoreId, Timestamp,
     VersionId, View, WorkspaceId,
 };
-use loci_storage::log::LogEntry;
-use loci_storage::{AsOf, Storage};
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Write as _};
 
+/// All that is to be seen of a tenant beside what is in its stores.
+pub(super) async fn tenant(
+    engine: &dyn Storage,
+    system: System,
+    workspace: WorkspaceId,
+    stores: &[StoreId],
+    now: Timestamp,
+) -> String {
+    let mut text = String::new();
+    let mut add = |name: &str, value: &dyn Debug| {
+        writeln!(text, "{name}: {value:?}").expect("a string takes everything");
+    };
+    add("workspaces", &engine.workspaces().await.unwrap());
+    let admin = system.administer(workspace, now);
+    add("principals", &engine.principals(&admin).await.unwrap());
+    add("keys", &engine.keys(&admin).await.unwrap());
+    for hash in 0..HASHES {
+        add("key", &engine.key_by_hash(&[hash; 32]).await.unwrap());
+    }
+    for direction in [Direction::Ascending, Direction::Descending] {
+        for include_archived in [false, true] {
+            let mut query = CreatedQuery {
+                since: None,
+                until: None,
+                include_archived,
+                direction,
+                after: None,
+                limit: 1,
+            };
+            loop {
+                let page = engine.list_stores(&system.browse(workspace, now), &query).await;
+                let page = page.unwrap();
+                add("store", &page.items);
+                let Some(next) = page.next else { break };
+                query.after = Some(next);
+            }
+            sessions(engine, workspace, stores, direction, include_archived, &mut add).await;
+        }
+    }
+    text
+}
+
+async fn sessions(
+    engine: &dyn Storage,
+    workspace: WorkspaceId,
+    stores: &[StoreId],
+    direction: Direction,
+    include_archived: bool,
+    add: &mut dyn FnMut(&str, &dyn Debug),
+) {
+    for store in [None].into_iter().chain(stores.iter().copied().map(Some)) {
+        let created = CreatedQuery {
+            since: None,
+            until: None,
+            include_archived,
+            direction,
+            after: None,
+            limit: 2,
+        };
+        let mut query = SessionQuery { created, store, agent_id: None, agent_version: None };
+        loop {
+            let page = engine.list_sessions(workspace, None, &query).await.unwrap();
+            for session in &page.items {
+                add("session", session);
+                let alone = engine.session(workspace, session.id).await.unwrap();
+                assert_eq!(alone.as_ref(), Some(session));
+                for store in stores {
+                    let owner = session.owner;
+                    let facts = engine.facts(workspace, *store, owner, Some(session.id)).await;
+                    add("attached", &facts.unwrap().map(|facts| facts.attachment));
+                }
+            }
+            let Some(next) = page.next else { break };
+            query.created.after = Some(next);
+        }
+    }
+}
+
 /// All that is to be seen of one store, and what is due in all.
-pub(crate) async fn dump(
+pub(super) async fn dump(
     engine: &dyn Storage,
     system: System,
     workspace: WorkspaceId,
@@ -248,7 +329,7 @@ async fn vectors(
 }
 
 /// Facts whose grants come in one order; storage gives them in none.
-pub(crate) fn in_order(facts: &[Facts]) -> Vec<Facts> {
+pub(super) fn in_order(facts: &[Facts]) -> Vec<Facts> {
     let mut facts = facts.to_vec();
     for one in &mut facts {
         one.grants.sort_by_key(|grant| grant.id);
@@ -257,9 +338,9 @@ pub(crate) fn in_order(facts: &[Facts]) -> Vec<Facts> {
 }
 
 /// Shows the first line that differs.
-pub(crate) fn assert_same(found: &str, expected: &str) {
+pub(super) fn assert_same(found: &str, expected: &str) {
     for (found, expected) in found.lines().zip(expected.lines()) {
-        assert_eq!(found, expected, "SQLite (left) and the oracle hold different things");
+        assert_eq!(found, expected, "the engine (left) and the oracle hold different things");
     }
     assert_eq!(found.lines().count(), expected.lines().count(), "one of them holds more");
 }

@@ -1,87 +1,76 @@
 //! The two engines side by side, and what a history has made so far. Each step becomes one mutation
 //! with ids of its own, given to both.
 
-use crate::plan::{
-    AtPlan, AttributesPlan, ContentPlan, EditPlan, ExpectPlan, OpPlan, PATHS, Step, TEXTS, UNKNOWN,
-    Who,
-};
-use crate::{copy, dump};
-use loci_model::edit::Occurrence;
-use loci_model::policy::{self, ManagePass, System};
-use loci_model::query::Filter;
-use loci_model::store::{OnRemove, Repeats};
-use loci_model::{
-    Actor, At, AttributesPatch, Audience, Caller, Cause, Content, Edit, EditOp, Expect, Grant,
-    GrantId, Grantee, KeyId, KeyScope, Level, MemoryId, MemoryPath, OnSame, Patch, Principal,
-    PrincipalId, PrincipalKind, Store, StoreId, StorePatch, StorePolicy, Timestamp, VersionId,
-    Visibility, WorkspaceId,
-};
-use loci_storage::mem::MemStorage;
-use loci_storage::{
+use super::order::{Asked, What, assert_some_order};
+use super::plan::{EditPlan, Step, Who};
+use super::stamp::{Stamps, pick};
+use super::{Durable, copy, dump};
+use crate::mem::MemStorage;
+use crate::{
     Applied, Batch, GenerationId, Idempotency, Mutation, Receipt, Result, StampedEdit, Storage,
     StorageError,
 };
-use loci_storage_sqlite::{SqliteOptions, SqliteStorage};
-use std::path::Path;
-use tempfile::TempDir;
+use loci_model::policy::{self, ManagePass, System};
+use loci_model::store::{OnRemove, Repeats};
+use loci_model::{
+    Actor, Audience, Caller, Cause, Grant, GrantId, Grantee, KeyId, KeyScope, Level, MemoryId,
+    Principal, PrincipalId, PrincipalKind, SessionId, Store, StoreId, StorePatch, StorePolicy,
+    Timestamp, VersionId, WorkspaceId,
+};
+use std::sync::Arc;
+use tokio::task::JoinSet;
 
-pub(crate) const WORKSPACE: WorkspaceId = WorkspaceId::from_u128(1);
-const OWNER: PrincipalId = PrincipalId::from_u128(2);
-const GUESTS: [PrincipalId; 2] = [PrincipalId::from_u128(3), PrincipalId::from_u128(4)];
+pub(super) const WORKSPACE: WorkspaceId = WorkspaceId::from_u128(1);
+pub(super) const OWNER: PrincipalId = PrincipalId::from_u128(2);
+pub(super) const GUESTS: [PrincipalId; 2] = [PrincipalId::from_u128(3), PrincipalId::from_u128(4)];
 const START: i64 = 1_800_000_000_000_000;
 
 /// Plays a history on both engines and compares them all along.
-pub(crate) async fn play(steps: &[Step]) {
-    let dir = scratch_dir();
+pub(super) async fn play<H: Durable>(steps: &[Step]) {
+    let (engine, place) = H::fresh().await;
     let mut pair = Pair {
         oracle: MemStorage::new(),
-        sqlite: open(dir.path()),
+        engine,
         now: Timestamp::from_micros(START),
         last_id: 1000,
         stores: Vec::new(),
         memories: Vec::new(),
         versions: Vec::new(),
         grants: Vec::new(),
+        sessions: Vec::new(),
+        keys: Vec::new(),
         generations: Vec::new(),
     };
     pair.set_up().await;
     for step in steps {
-        pair.step(step).await;
+        match step {
+            Step::Reopen => pair.reopen::<H>(&place).await,
+            step => Box::pin(pair.step(step)).await,
+        }
     }
-    drop(pair.sqlite);
-    pair.sqlite = open(dir.path());
-    let (found, expected) = (pair.dump(&pair.sqlite).await, pair.dump(&pair.oracle).await);
+    pair.reopen::<H>(&place).await;
+    let (found, expected) = (pair.dump(&*pair.engine).await, pair.dump(&pair.oracle).await);
     dump::assert_same(&found, &expected);
-    let report = pair.sqlite.check().await.unwrap();
+    let report = pair.engine.check().await.unwrap();
     assert_eq!(report.problems, Vec::<String>::new());
     // Copies take longer than all the rest; some histories do for them.
     if steps.len().is_multiple_of(3) {
-        copy::assert_copies_are_equal(&pair.oracle, WORKSPACE, &pair.stores, pair.now).await;
+        copy::assert_copies_are_equal::<H>(&pair.oracle, WORKSPACE, &pair.stores, pair.now).await;
     }
 }
 
-/// Opens a data directory with little of everything.
-pub(crate) fn open(dir: &Path) -> SqliteStorage {
-    let options = SqliteOptions { ballast_bytes: 0, reader_count: 1, ..Default::default() };
-    SqliteStorage::open(dir, options).unwrap()
-}
-
-/// Memory-backed where the machine has such a place: thousands of synced commits are not what is
-/// being tested here.
-pub(crate) fn scratch_dir() -> TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
-}
-
-pub(crate) struct Pair {
-    pub(crate) oracle: MemStorage,
-    pub(crate) sqlite: SqliteStorage,
-    pub(crate) now: Timestamp,
+pub(super) struct Pair {
+    pub(super) oracle: MemStorage,
+    pub(super) engine: Arc<dyn Storage>,
+    pub(super) now: Timestamp,
     last_id: u128,
-    pub(crate) stores: Vec<StoreId>,
+    pub(super) stores: Vec<StoreId>,
     memories: Vec<MemoryId>,
-    pub(crate) versions: Vec<VersionId>,
+    pub(super) versions: Vec<VersionId>,
     grants: Vec<GrantId>,
-    pub(crate) generations: Vec<GenerationId>,
+    pub(super) sessions: Vec<SessionId>,
+    pub(super) keys: Vec<KeyId>,
+    pub(super) generations: Vec<GenerationId>,
 }
 
 impl Pair {
@@ -120,9 +109,15 @@ impl Pair {
         }
     }
 
+    /// Ends the engine and takes it up again where it was.
+    async fn reopen<H: Durable>(&mut self, place: &H::Guard) {
+        self.engine = Arc::new(MemStorage::new());
+        self.engine = H::reopen(place).await;
+    }
+
     async fn dump(&self, engine: &dyn Storage) -> String {
         let system = System::because("random histories");
-        let mut text = String::new();
+        let mut text = dump::tenant(engine, system, WORKSPACE, &self.stores, self.now).await;
         for store in &self.stores {
             text += &dump::dump(engine, system, WORKSPACE, *store, self.now).await;
         }
@@ -132,19 +127,17 @@ impl Pair {
     async fn step(&mut self, step: &Step) {
         match step {
             Step::Commit { store, who, edits, key } => {
-                let Some(facts) = self.facts(*store, *who).await else { return };
-                let Ok(pass) = policy::write(&caller(*who), &facts, self.now) else { return };
-                let edits: Vec<StampedEdit> = edits.iter().map(|plan| self.stamp(plan)).collect();
-                let cause = Cause::new(Some("req".into()), "api");
-                let batch = Batch { edits, cause };
-                // What the engine does about expired memories in the way, so that histories go on.
-                for _ in 0..8 {
-                    let commit = Mutation::Commit(pass.clone(), batch.clone());
-                    let result = self.write(commit, *key).await;
-                    let Err(StorageError::Expired { memory }) = result else { return };
-                    self.expire(*store, memory).await;
-                }
+                let edits = edits.iter().map(|plan| self.stamps(|stamps| stamps.edit(plan)));
+                let edits = edits.collect();
+                self.commit(*store, *who, edits, *key).await;
             }
+            Step::Swap { store, one, other } => {
+                let edits = self.stamps(|stamps| stamps.swap(*one, *other));
+                self.commit(*store, Who::Owner, edits, None).await;
+            }
+            Step::Together { store, edits } => self.commit_together(*store, edits).await,
+            Step::Reopen => unreachable!("done by who opened it"),
+            Step::Credential(step) => self.credential_step(step).await,
             Step::Expire { store, memory } => {
                 let memory = self.memory(*memory);
                 self.expire(*store, memory).await;
@@ -217,6 +210,52 @@ impl Pair {
         }
     }
 
+    async fn commit(&mut self, store: usize, who: Who, edits: Vec<StampedEdit>, key: Option<u8>) {
+        let Some(facts) = self.facts(store, who).await else { return };
+        let Ok(pass) = policy::write(&caller(who), &facts, self.now) else { return };
+        let batch = Batch { edits, cause: Cause::new(Some("req".into()), "api") };
+        // What the engine does about expired memories in the way, so that histories go on.
+        for _ in 0..8 {
+            let commit = Mutation::Commit(pass.clone(), batch.clone());
+            let result = self.write(commit, key).await;
+            let Err(StorageError::Expired { memory }) = result else { return };
+            self.expire(store, memory).await;
+        }
+    }
+
+    /// Several edits at the same time; which one comes first is up to the engine.
+    async fn commit_together(&mut self, store: usize, plans: &[(Who, EditPlan)]) {
+        let mut commits = Vec::new();
+        for (who, plan) in plans {
+            let Some(facts) = self.facts(store, *who).await else { return };
+            let Ok(pass) = policy::write(&caller(*who), &facts, self.now) else { continue };
+            let edits = vec![self.stamps(|stamps| stamps.edit(plan))];
+            let batch = Batch { edits, cause: Cause::new(None, "together") };
+            commits.push(Mutation::Commit(pass, batch));
+        }
+        let admin = System::because("random histories").administer(WORKSPACE, self.now);
+        let store = self.stores[store];
+        let before = self.oracle.log(&admin, store, 0, 10_000).await.unwrap().len();
+        let mut under_way = JoinSet::new();
+        for commit in commits {
+            let engine = self.engine.clone();
+            under_way.spawn(async move {
+                let applied = engine.write(commit.clone(), None).await;
+                Asked { what: What::Write(commit, applied), during: 0..=0 }
+            });
+        }
+        let asked = under_way.join_all().await;
+        let mut log = self.engine.log(&admin, store, 0, 10_000).await.unwrap();
+        assert_some_order(&self.oracle, &log.split_off(before), &asked).await;
+        for one in asked {
+            if let What::Write(_, Ok(applied)) = &one.what {
+                self.note(&applied.receipt);
+            }
+        }
+        self.now = Timestamp::from_micros(self.now.as_micros() + 1);
+        self.compare_what_is_kept().await;
+    }
+
     async fn expire(&mut self, store: usize, memory: MemoryId) {
         let version = VersionId::from_u128(self.next_id());
         let system = System::because("random histories");
@@ -258,7 +297,7 @@ impl Pair {
     }
 
     /// Gives a mutation to both engines; they must answer alike.
-    pub(crate) async fn write(&mut self, mutation: Mutation, key: Option<u8>) -> Result<Receipt> {
+    pub(super) async fn write(&mut self, mutation: Mutation, key: Option<u8>) -> Result<Receipt> {
         let idempotency = key.map(|key| Idempotency {
             workspace: WORKSPACE,
             scope: OWNER.as_u128(),
@@ -267,18 +306,24 @@ impl Pair {
             fingerprint: [key % 2 + u8::from(self.last_id.is_multiple_of(4)); 32],
             now: self.now,
         });
-        let found = self.sqlite.write(mutation.clone(), idempotency.clone()).await;
+        let found = self.engine.write(mutation.clone(), idempotency.clone()).await;
         let expected = self.oracle.write(mutation.clone(), idempotency).await;
         let (found, expected) = (in_order(found), in_order(expected));
         assert_eq!(
             format!("{found:?}"),
             format!("{expected:?}"),
-            "SQLite (left) and the oracle disagree about {mutation:?}"
+            "the engine (left) and the oracle disagree about {mutation:?}"
         );
         self.now = Timestamp::from_micros(self.now.as_micros() + 1);
         self.compare_what_is_kept().await;
         let receipt = expected?.receipt;
-        if let Receipt::Committed(outcomes) = &receipt {
+        self.note(&receipt);
+        Ok(receipt)
+    }
+
+    /// Remembers what later steps can be about.
+    fn note(&mut self, receipt: &Receipt) {
+        if let Receipt::Committed(outcomes) = receipt {
             for memory in outcomes.iter().map(|outcome| &outcome.memory) {
                 if !self.memories.contains(&memory.id) {
                     self.memories.push(memory.id);
@@ -288,12 +333,11 @@ impl Pair {
                 }
             }
         }
-        Ok(receipt)
     }
 
     async fn facts(&self, store: usize, who: Who) -> Option<policy::Facts> {
         let (store, principal) = (self.stores[store], caller(who).principal);
-        let mut found = self.sqlite.facts(WORKSPACE, store, principal, None).await.unwrap();
+        let mut found = self.engine.facts(WORKSPACE, store, principal, None).await.unwrap();
         let mut expected = self.oracle.facts(WORKSPACE, store, principal, None).await.unwrap();
         for facts in [&mut found, &mut expected].into_iter().flatten() {
             facts.grants.sort_by_key(|grant| grant.id);
@@ -302,14 +346,14 @@ impl Pair {
         expected
     }
 
-    /// What SQLite keeps in memory must follow every write at once.
+    /// What an engine keeps in memory must follow every write at once.
     async fn compare_what_is_kept(&self) {
         let pass =
             System::because("random histories").search(WORKSPACE, self.stores.clone(), self.now);
-        let found = self.sqlite.feed_ends(&pass).await.unwrap();
+        let found = self.engine.feed_ends(&pass).await.unwrap();
         assert_eq!(found, self.oracle.feed_ends(&pass).await.unwrap());
         for who in [Who::Owner, Who::Guest] {
-            let found = self.sqlite.all_facts(&caller(who)).await.unwrap();
+            let found = self.engine.all_facts(&caller(who)).await.unwrap();
             let expected = self.oracle.all_facts(&caller(who)).await.unwrap();
             assert_eq!(dump::in_order(&found), dump::in_order(&expected));
         }
@@ -319,7 +363,16 @@ impl Pair {
         System::because("random histories").manage(WORKSPACE, self.stores[store], self.now)
     }
 
-    fn next_id(&mut self) -> u128 {
+    fn stamps<T>(&mut self, stamp: impl FnOnce(&mut Stamps<'_>) -> T) -> T {
+        let mut next_id = || {
+            self.last_id += 1;
+            self.last_id
+        };
+        let (memories, now) = (&self.memories, self.now);
+        stamp(&mut Stamps { memories, now, next_id: &mut next_id })
+    }
+
+    pub(super) fn next_id(&mut self) -> u128 {
         self.last_id += 1;
         self.last_id
     }
@@ -327,84 +380,6 @@ impl Pair {
     fn memory(&self, number: usize) -> MemoryId {
         pick(&self.memories, number, MemoryId::from_u128(7))
     }
-
-    fn stamp(&mut self, plan: &EditPlan) -> StampedEdit {
-        let at = match &plan.at {
-            AtPlan::Memory(number) => At::Id(self.memory(*number)),
-            AtPlan::Path { partition, path: number } => {
-                let partition = partition.map(|bits| PrincipalId::from_u128(bits.into()));
-                At::Path(partition, path(*number))
-            }
-            AtPlan::FirstFact => {
-                At::First(Filter { kind: Some("fact".into()), ..Filter::default() })
-            }
-        };
-        let expect = match &plan.expect {
-            ExpectPlan::Anything => Expect::Anything,
-            ExpectPlan::Absent => Expect::Absent,
-            ExpectPlan::Present => Expect::Present,
-            ExpectPlan::DigestOf(text) => Expect::Digest(Content::Text(text_of(*text)).digest()),
-            ExpectPlan::Revision(revision) => Expect::Revision(*revision),
-        };
-        let on_same = if plan.records_same { OnSame::Record } else { OnSame::Skip };
-        let op = self.op(&plan.op);
-        StampedEdit {
-            edit: Edit { at, expect, on_same, op },
-            new_memory: MemoryId::from_u128(self.next_id()),
-            version: VersionId::from_u128(self.next_id()),
-        }
-    }
-
-    fn op(&self, plan: &OpPlan) -> EditOp {
-        match plan {
-            OpPlan::Put { content, to, attributes } => EditOp::Put {
-                content: match content {
-                    ContentPlan::Keep => None,
-                    ContentPlan::Text(text) => Some(Content::Text(text_of(*text))),
-                    ContentPlan::Sealed(text) => {
-                        Some(Content::Sealed(TEXTS[*text].as_bytes().to_vec()))
-                    }
-                },
-                to: to.map(path),
-                attributes: self.attributes(attributes),
-            },
-            OpPlan::Append { text, to, attributes } => EditOp::Append {
-                text: text_of(*text),
-                separator: " ".into(),
-                to: to.map(path),
-                attributes: self.attributes(attributes),
-            },
-            OpPlan::Replace { old, new, only } => EditOp::Replace {
-                old: text_of(*old),
-                new: text_of(*new),
-                which: if *only { Occurrence::Only } else { Occurrence::First },
-            },
-            OpPlan::Remove => EditOp::Remove,
-        }
-    }
-
-    fn attributes(&self, plan: &AttributesPlan) -> AttributesPatch {
-        let mut patch = AttributesPatch::default();
-        match plan {
-            AttributesPlan::Keep => {}
-            AttributesPlan::Fact => patch.kind = Patch::Set(Some("fact".into())),
-            AttributesPlan::Tagged => patch.tags = Patch::Set(vec!["tag".into(), "x".into()]),
-            AttributesPlan::Untagged => patch.tags = Patch::Set(vec![]),
-            AttributesPlan::Internal => patch.visibility = Patch::Set(Visibility::Internal),
-            AttributesPlan::Shown => patch.visibility = Patch::Set(Visibility::Context),
-            AttributesPlan::EndsIn(secs) => {
-                patch.expires_at = Patch::Set(Some(self.now.plus_secs(*secs)));
-            }
-            AttributesPlan::Endless => patch.expires_at = Patch::Set(None),
-            AttributesPlan::Broken => patch.kind = Patch::Set(Some("two words".into())),
-        }
-        patch
-    }
-}
-
-/// One of the things made so far, counted round and round.
-pub(crate) fn pick<Id: Copy>(made: &[Id], number: usize, unknown: Id) -> Id {
-    if number == UNKNOWN || made.is_empty() { unknown } else { made[number % made.len()] }
 }
 
 /// Revoked grants come in no particular order.
@@ -417,15 +392,7 @@ fn in_order(result: Result<Applied>) -> Result<Applied> {
     })
 }
 
-fn path(number: usize) -> MemoryPath {
-    MemoryPath::parse(PATHS[number]).unwrap()
-}
-
-fn text_of(number: usize) -> String {
-    TEXTS[number].to_owned()
-}
-
-fn caller(who: Who) -> Caller {
+pub(super) fn caller(who: Who) -> Caller {
     let principal = match who {
         Who::Owner | Who::OwnersModel => OWNER,
         Who::Guest => GUESTS[0],

@@ -1,0 +1,23 @@
+//! Several servers on one database are one Loci: whatever many callers ask of all of them at once,
+//! what they are told could have happened one after the other, and did, in the order of the feed.
+
+mod database;
+
+use database::Scratch;
+use loci_storage::Storage;
+use loci_storage::contract::random::race;
+use std::sync::Arc;
+
+const RACES: u64 = 16;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_many_are_told_by_several_servers_has_an_order() {
+    for seed in race::seeds(RACES) {
+        let scratch = Scratch::new().await;
+        let mut servers: Vec<Arc<dyn Storage>> = Vec::new();
+        for _ in 0..2 + seed % 2 {
+            servers.push(Arc::new(scratch.open().await));
+        }
+        race::run(&servers, seed).await;
+    }
+}
