@@ -143,6 +143,37 @@ begin
 end
 $$;
 
+-- Rows of stores that are not there, or not their workspace's: the kind of row and the store that
+-- they name. No tenant sees them, so only the check can. Of every table whose rows are in stores;
+-- attachments are not, they outlive what they name.
+create function strays(at_most bigint) returns table (kind text, store_id uuid)
+language plpgsql stable security definer set search_path = loci, pg_temp
+as $$
+declare
+    stores_table name;
+begin
+    for stores_table in
+        select c.relname
+        from pg_class as c
+        inner join pg_attribute as a on a.attrelid = c.oid and a.attname = 'store_id'
+        inner join pg_attribute as w on w.attrelid = c.oid and w.attname = 'workspace_id'
+        where
+            c.relnamespace = 'loci'::regnamespace
+            and c.relkind in ('r', 'p')
+            and c.relname not in ('store', 'attachment')
+        order by c.relname
+    loop
+        return query execute format(
+            'select distinct %1$L::text, r.store_id from %1$I as r where not exists ('
+            'select 1 from store as s '
+            'where s.store_id = r.store_id and s.workspace_id = r.workspace_id'
+            ') limit $1',
+            stores_table
+        ) using at_most;
+    end loop;
+end
+$$;
+
 do $$
 declare
     crossing text;
@@ -151,7 +182,7 @@ begin
         'key_by_hash(bytea)', 'workspaces_after(bigint, uuid, bigint)',
         'expired_memories(bigint, bigint)', 'erasable_memories(bigint, bigint)',
         'unpurged_stores(bigint)', 'lagging_stores(int, bigint)', 'forget_idempotency(bigint)',
-        'drop_vectors(int, bigint)'
+        'drop_vectors(int, bigint)', 'strays(bigint)'
     ]
     loop
         execute format('revoke execute on function %s from public', crossing);

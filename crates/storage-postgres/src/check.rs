@@ -1,5 +1,5 @@
 //! Looks at everything and reports what does not fit: heads and revisions, digests, the feed, the
-//! counters, the paths, the vectors and the index of repeats. Problems name ids, never paths or
+//! counters, the paths, the vectors, the index of repeats and strays. Problems name ids, never paths or
 //! content. What PostgreSQL itself keeps in order is left to its own tools.
 //!
 //! One transaction sees one moment of all tenants, one after the other, some stores of each at a
@@ -41,6 +41,7 @@ pub(crate) async fn run(clients: &Clients) -> loci_storage::Result<CheckReport> 
 }
 
 async fn look(tx: &Tx, report: &mut CheckReport) -> Result<()> {
+    strays(tx, report).await?;
     let mut after = (i64::MIN, NO_ID);
     loop {
         let sql = include_str!("../queries/check/workspaces.sql");
@@ -53,6 +54,16 @@ async fn look(tx: &Tx, report: &mut CheckReport) -> Result<()> {
             look_at_workspace(tx, report).await?;
         }
     }
+}
+
+/// Rows that row security shows to nobody, because their store is missing or another tenant's.
+async fn strays(tx: &Tx, report: &mut CheckReport) -> Result<()> {
+    let sql = include_str!("../queries/check/strays.sql");
+    for row in tx.query(sql, &[&int(PROBLEMS_MAX as u64)]).await? {
+        let (kind, store) = (column::<&str>(&row, 0)?, StoreId::from_bytes(id(&row, 1)?));
+        note(report, format!("{store}: rows of {kind} are in no store of their workspace"));
+    }
+    Ok(())
 }
 
 async fn look_at_workspace(tx: &Tx, report: &mut CheckReport) -> Result<()> {

@@ -18,7 +18,7 @@ const SHARED: [&str; 4] = ["generation", "last_generation", "lease", "migration"
 
 /// What runs with the owner's rights, and all that it gives out. Most of it looks across tenants; the
 /// two that count words look at the transaction's tenant by themselves.
-const CROSSING: [(&str, &str); 12] = [
+const CROSSING: [(&str, &str); 13] = [
     ("close_passages", "void"),
     ("count_holding", "TABLE(place bigint, held bigint)"),
     ("drop_vectors", "boolean"),
@@ -35,6 +35,7 @@ const CROSSING: [(&str, &str); 12] = [
     ("lagging_stores", "TABLE(workspace_id uuid, store_id uuid, through bigint, seq bigint)"),
     ("most_holding", "TABLE(memory_id uuid, weight real)"),
     ("open_passages", "void"),
+    ("strays", "TABLE(kind text, store_id uuid)"),
     ("unpurged_stores", "TABLE(workspace_id uuid, store_id uuid)"),
     ("workspaces_after", "TABLE(workspace_id uuid, created_at bigint)"),
 ];

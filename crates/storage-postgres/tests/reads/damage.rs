@@ -1,7 +1,7 @@
 //! Damage below us is noticed: wrong bytes are never served as right, and the check names them.
 
 use super::{open, world_with};
-use loci_model::{At, StorePolicy, VersionId, View};
+use loci_model::{At, Grant, GrantId, Grantee, Level, StoreId, StorePolicy, VersionId, View};
 use loci_storage::contract::fixture::{World, path};
 use loci_storage::{
     AsOf, GenerationId, Mutation, Receipt, Storage, StorageError, VectorBatch, VectorSource,
@@ -102,6 +102,50 @@ async fn the_check_finds_each_kind_of_damage() {
         let problems = open(&damaged).await.check().await.unwrap().problems;
         let is_named = problems.iter().any(|problem| problem.contains(expected));
         assert!(is_named, "{sql}: {problems:?}");
+    }
+}
+
+/// Rows of a store that is missing or somebody else's are seen by no tenant; the check sees them.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_check_finds_rows_that_no_tenant_sees() {
+    let (world, whole) = world_with(StorePolicy::default()).await;
+    let old = world.put("/a", "one").await.head;
+    let head = world.put("/a", "two").await.head;
+    world.write(Mutation::Redact(world.manage_pass(), old)).await.unwrap();
+    let generation = new_generation(&world).await;
+    put_vectors(&world, generation, head).await;
+    let grant = Grant {
+        id: GrantId::from_u128(77),
+        store: world.store,
+        grantee: Grantee::Everyone,
+        level: Level::Read,
+        given_by: world.owner,
+        expires_at: None,
+        created_at: world.now(),
+    };
+    world.write(Mutation::Share(world.share_pass(), grant)).await.unwrap();
+    assert_eq!(world.storage.check().await.unwrap().problems, [""; 0]);
+    let store = world.store;
+    drop(world);
+    let kinds = ["memory", "version", "payload", "redaction", "grant_", "vector", "vector_mark"];
+    let nowhere = "00000000-0000-0000-0000-0000000000ff";
+    for column in ["store_id", "workspace_id"] {
+        let server = Build::Floor.url().unwrap();
+        let damaged = Database::fresh(&server, Some(whole.name())).await.unwrap();
+        for kind in kinds {
+            // One row of each: there are two versions.
+            let only = if kind == "version" { " where seq = 2" } else { "" };
+            damage(&damaged, &format!("update {kind} set {column} = '{nowhere}'{only}")).await;
+        }
+        let problems = open(&damaged).await.check().await.unwrap().problems;
+        let named = match column {
+            "store_id" => StoreId::from_u128(0xff),
+            _ => store,
+        };
+        for kind in kinds {
+            let expected = format!("{named}: rows of {kind} are in no store of their workspace");
+            assert!(problems.contains(&expected), "{expected}: {problems:?}");
+        }
     }
 }
 

@@ -1,0 +1,1 @@
+select kind, store_id from strays($1)
