@@ -95,11 +95,11 @@ fn asks(reasons: &[Reason]) -> String {
         "## Where the time of a create goes\n\n\
          Measured with 64 clients on a second PostgreSQL that counts statements and times syncs, which costs a \
          little; its rates are not those above.\n\n\
-         A create waits for PostgreSQL four times at most: whose key is this; what is the store and who was given \
-         what; the store's row is locked and what is at the path is read, sent together; everything is written and \
-         committed, sent together. Each of the first two is a transaction of its own, opened ahead of its statement \
-         and ended behind it without waiting. The last two are shared by all writes that queued up meanwhile on \
-         the server: its group.\n\n\
+         A create waits for PostgreSQL four times at most: whose key is this, a single statement; what is the store \
+         and who was given what, in a transaction that is opened ahead of the statement and ended behind it without \
+         waiting; the store's row is locked and what is at the path is read, sent together; everything is written \
+         and committed, sent together. The last two are shared by all writes that queued up meanwhile for the same \
+         part of the server: its group.\n\n\
          | with | per second | p50 ms | keys asked per create | facts per create | creates per group | statements waited \
          for per create |\n|---|---:|---:|---:|---:|---:|---:|\n",
     );
