@@ -10,7 +10,7 @@ use crate::fault::{Result, not_found};
 use crate::history::{self, NewVersion};
 use crate::read;
 use crate::repeats;
-use crate::row::{MemoryRow, opt_id_bytes, visibility_code, visibility_max};
+use crate::row::{MemoryRow, opt_id_bytes};
 use crate::rows::{
     BareMemory, copy_content, insert_content, insert_memory, strip_memory, update_memory,
 };
@@ -22,6 +22,7 @@ use loci_model::{
     Actor, At, Audience, Cause, EditOp, Memory, MemoryId, MemoryPath, Operation, Outcome,
     PrincipalId, Timestamp, VersionId,
 };
+use loci_storage::column::{Code, visibility_max};
 use loci_storage::{Batch, Receipt, StampedEdit, StorageError, reason};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -194,7 +195,7 @@ impl Core {
         let named = read::named(&self.conn, store_pk, id, at)?;
         refuse_expired(named.as_ref(), pass.now())?;
         let seen = named.filter(|row| {
-            visibility_code(row.memory.attributes.visibility) <= visibility_max(pass.audience())
+            row.memory.attributes.visibility.code() <= visibility_max(pass.audience())
         });
         Ok((seen, None))
     }
@@ -320,7 +321,7 @@ fn outcome(mut memory: Memory, operation: Option<Operation>) -> Outcome {
 
 /// Names what is in the way, unless the writer may not see it: then only that the path is taken.
 fn taken(row: MemoryRow, place: &Place<'_>) -> StorageError {
-    let visibility = visibility_code(row.memory.attributes.visibility);
+    let visibility = row.memory.attributes.visibility.code();
     if visibility <= visibility_max(place.audience) {
         StorageError::PathTaken { memory: Some(row.memory.id), path: row.memory.path }
     } else {

@@ -3,9 +3,10 @@
 
 use crate::apply::Core;
 use crate::fault::{Result, not_found};
-use crate::row::{self, int, level_code, micros, opt_id_bytes, opt_time, time};
+use crate::row::{self, int, micros, opt_id_bytes, opt_time, time};
 use loci_model::policy::SharePass;
 use loci_model::{Grant, GrantId, Grantee, PrincipalId, StoreId, limit};
+use loci_storage::column::Code;
 use loci_storage::{Receipt, StorageError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -14,7 +15,7 @@ fn read(row: &Row<'_>, store: StoreId) -> rusqlite::Result<Grant> {
         id: GrantId::from_bytes(row.get(0)?),
         store,
         grantee: row::opt_id(row, 1)?.map_or(Grantee::Everyone, Grantee::Principal),
-        level: row::level(row, 2)?,
+        level: row::coded(row, 2)?,
         given_by: PrincipalId::from_bytes(row.get(3)?),
         expires_at: opt_time(row, 4)?,
         created_at: time(row, 5)?,
@@ -76,7 +77,7 @@ pub(crate) fn put(conn: &Connection, store_pk: i64, grant: &Grant) -> Result<()>
         store_pk,
         grantee_bytes(grant.grantee),
         grant.id.to_bytes(),
-        level_code(grant.level),
+        grant.level.code(),
         grant.given_by.to_bytes(),
         micros(grant.expires_at),
         grant.created_at.as_micros(),

@@ -2,15 +2,13 @@
 //! with exactly one entry of the feed; both are written together with the store's counters.
 
 use crate::fault::Result;
-use crate::row::{
-    actor_code, attributes_json, change_code, int, micros, operation_code, pack_ids,
-    visibility_code,
-};
+use crate::row::{int, micros};
 use crate::stores::StoreRow;
 use loci_model::version::Redaction;
 use loci_model::{
     Actor, Attributes, Cause, ChangeOp, Digest, Operation, Timestamp, VersionId, Visibility,
 };
+use loci_storage::column::{Code, actor_code, attributes_json, pack_ids};
 use rusqlite::{Connection, params};
 
 /// A version to be written.
@@ -55,10 +53,10 @@ pub(crate) fn append(
         version.memory_pk,
         int(version.revision),
         int(store.seq + 1),
-        operation_code(version.operation),
+        version.operation.code(),
         version.path,
         version.attributes.and_then(attributes_json),
-        visibility_code(visibility),
+        visibility.code(),
         version.content.as_ref().map(|(digest, _)| digest.as_bytes()),
         version.content.map(|(_, bytes)| int(bytes)),
         version.is_sealed,
@@ -105,7 +103,7 @@ pub(crate) fn append_change(
     conn.prepare_cached(include_str!("../queries/change/insert.sql"))?.execute(params![
         store.store_pk,
         int(store.seq),
-        change_code(entry.op),
+        entry.op.code(),
         entry.version_pk,
         actor_kind,
         actor_id,

@@ -1,20 +1,18 @@
 //! Workspaces, principals and their keys.
 
 use crate::fault::{Result, not_found};
-use crate::row::{
-    self, audience_code, level_code, micros, opt_time, pack_ids, principal_kind_code, time,
-    unpack_ids, unreadable,
-};
+use crate::row::{self, micros, opt_time, time, unreadable};
 use loci_model::policy::AdminPass;
 use loci_model::{
     ApiKey, KeyId, KeyScope, Level, Power, Principal, PrincipalId, SessionId, StoreId, Timestamp,
     WorkspaceId,
 };
+use loci_storage::column::{Code, pack_ids, unpack_ids};
 use loci_storage::{Receipt, StorageError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// The code of full power, after those of the levels.
-const POWER_FULL: i64 = 3;
+const POWER_FULL: i16 = 3;
 
 pub(crate) fn create_workspace(
     conn: &Connection,
@@ -50,7 +48,7 @@ fn read_principal(row: &Row<'_>) -> rusqlite::Result<Principal> {
     Ok(Principal {
         id: PrincipalId::from_bytes(row.get(0)?),
         workspace: WorkspaceId::from_bytes(row.get(1)?),
-        kind: row::principal_kind(row, 2)?,
+        kind: row::coded(row, 2)?,
         name: row.get(3)?,
         is_admin: row.get(4)?,
         created_at: time(row, 5)?,
@@ -66,7 +64,7 @@ pub(crate) fn create_principal(conn: &Connection, principal: &Principal) -> Resu
     conn.prepare_cached(include_str!("../queries/principal/insert.sql"))?.execute(params![
         principal.id.to_bytes(),
         principal.workspace.to_bytes(),
-        principal_kind_code(principal.kind),
+        principal.kind.code(),
         principal.name,
         principal.is_admin,
         principal.created_at.as_micros(),
@@ -101,12 +99,12 @@ pub(crate) fn principals(conn: &Connection, workspace: WorkspaceId) -> Result<Ve
 fn read_key(row: &Row<'_>) -> rusqlite::Result<ApiKey> {
     let power = match row.get(6)? {
         POWER_FULL => Power::Full,
-        _ => Power::UpTo(row::level(row, 6)?),
+        _ => Power::UpTo(row::coded(row, 6)?),
     };
     let stores = match row.get_ref(7)?.as_blob_or_null()? {
         None => None,
         Some(bytes) => {
-            let ids = unpack_ids(bytes, 7)?;
+            let ids = unpack_ids(bytes).ok_or_else(|| unreadable(7, "ids of another length"))?;
             Some(ids.into_iter().map(StoreId::from_bytes).collect())
         }
     };
@@ -121,7 +119,7 @@ fn read_key(row: &Row<'_>) -> rusqlite::Result<ApiKey> {
         secret_hash,
         scope: KeyScope { power, stores },
         session: session.map(SessionId::from_bytes),
-        audience: row::audience(row, 9)?,
+        audience: row::coded(row, 9)?,
         created_at: time(row, 10)?,
         expires_at: opt_time(row, 11)?,
         revoked_at: opt_time(row, 12)?,
@@ -137,9 +135,9 @@ pub(crate) fn create(conn: &Connection, key: &ApiKey) -> Result<Receipt> {
     }
     let power = match key.scope.power {
         Power::Full => POWER_FULL,
-        Power::UpTo(level) => level_code(level),
+        Power::UpTo(level) => level.code(),
     };
-    debug_assert!(power == POWER_FULL || power <= level_code(Level::ReadWrite));
+    debug_assert!(power == POWER_FULL || power <= Level::ReadWrite.code());
     let stores = key.scope.stores.as_ref();
     let stores = stores.map(|stores| pack_ids(stores.iter().map(|id| id.to_bytes())));
     conn.prepare_cached(include_str!("../queries/key/insert.sql"))?.execute(params![
@@ -152,7 +150,7 @@ pub(crate) fn create(conn: &Connection, key: &ApiKey) -> Result<Receipt> {
         power,
         stores,
         key.session.map(SessionId::to_bytes),
-        audience_code(key.audience),
+        key.audience.code(),
         key.created_at.as_micros(),
         micros(key.expires_at),
         micros(key.revoked_at),

@@ -3,10 +3,11 @@
 
 use crate::fault::Result;
 use crate::read::{EARLIEST, LATEST, in_view, require_store};
-use crate::row::{self, MemoryRow, opt_id_bytes, visibility_max};
+use crate::row::{self, MemoryRow, opt_id_bytes};
 use loci_model::policy::ReadPass;
 use loci_model::query::{Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery};
 use loci_model::{Audience, Invalid, Page, PathPrefix, StoreId, Timestamp};
+use loci_storage::column::visibility_max;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 

@@ -5,7 +5,7 @@ use crate::apply::Core;
 use crate::commit::{Place, erase_at, require_free, unlist};
 use crate::fault::{Fault, Result, not_found};
 use crate::history::{self, Entry, NewVersion};
-use crate::row::{self, MemoryRow, actor, change_op, count, int, operation, opt_id_bytes, time};
+use crate::row::{self, MemoryRow, actor, coded, count, int, opt_id_bytes, time};
 use crate::rows::{BareMemory, insert_content, strip_memory, update_memory};
 use crate::stores::{self, StoreRow};
 use crate::texts::PAGE_BYTES_MAX;
@@ -38,7 +38,7 @@ pub(crate) fn export(
     {
         let known = row::version(row, store)?;
         bytes += known.version.size_bytes.unwrap_or(0);
-        entries.push(match change_op(row, 28)? {
+        entries.push(match coded(row, 28)? {
             ChangeOp::Redacted => LogEntry::Redaction {
                 seq: count(row, 27)?,
                 memory: known.version.memory,
@@ -263,7 +263,7 @@ fn memory_state(
         |row| {
             let known = KnownMemory {
                 revision: count(row, 1)?,
-                operation: operation(row, 2)?,
+                operation: coded(row, 2)?,
                 partition: row::opt_id(row, 3)?,
                 owner: PrincipalId::from_bytes(row.get(4)?),
             };
@@ -280,7 +280,7 @@ fn holds(conn: &Connection, store: &StoreRow, entry: &LogEntry) -> Result<bool> 
         params![store.store_pk, int(entry.seq())],
         |row| {
             let version = VersionId::from_bytes(row.get(1)?);
-            Ok((change_op(row, 0)?, version, time(row, 2)?))
+            Ok((coded(row, 0)?, version, time(row, 2)?))
         },
     )?;
     Ok(known

@@ -6,11 +6,12 @@
 
 use crate::fault::{Result, not_found};
 use crate::read::{require_store, stats};
-use crate::row::{int, time, visibility_max};
+use crate::row::{int, time};
 use crate::texts::Cut;
 use crate::versions::{self, KNOWN_VERSION_COLUMNS};
 use loci_model::policy::ReadPass;
 use loci_model::{Content, Timestamp, View};
+use loci_storage::column::visibility_max;
 use loci_storage::{AsOf, TextPage};
 use rusqlite::{Connection, params};
 

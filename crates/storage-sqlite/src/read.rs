@@ -6,7 +6,7 @@
 
 use crate::fault::{Result, corrupt, not_found};
 use crate::open::{self, SqliteOptions};
-use crate::row::{self, MemoryRow, content_of, opt_id_bytes, visibility_max};
+use crate::row::{self, MemoryRow, opt_id_bytes};
 use crate::stores::{self, StoreRow};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use loci_model::policy::{Facts, ReadPass};
@@ -16,6 +16,7 @@ use loci_model::{
     View, WorkspaceId,
 };
 use loci_storage::StorageError;
+use loci_storage::column::{Code, content_of, visibility_max};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::path::Path;
 use std::thread::JoinHandle;
@@ -239,8 +240,7 @@ pub(crate) fn get_full(conn: &Connection, pass: &ReadPass, id: MemoryId) -> Resu
 
 /// Whether an audience sees a memory at a moment.
 pub(crate) fn is_shown(row: &MemoryRow, audience: Audience, now: Timestamp) -> bool {
-    row::visibility_code(row.memory.attributes.visibility) <= visibility_max(audience)
-        && !row.is_expired_at(now)
+    row.memory.attributes.visibility.code() <= visibility_max(audience) && !row.is_expired_at(now)
 }
 
 /// The live memory of an id or path, whoever may see it.

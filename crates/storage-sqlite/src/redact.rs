@@ -6,12 +6,12 @@ use crate::commit::Stamp;
 use crate::fault::{Result, not_found};
 use crate::history::{self, Entry};
 use crate::read;
-use crate::row::actor_code;
 use crate::stores::StoreRow;
 use crate::vectors;
 use crate::versions::{self, memory_key};
 use loci_model::policy::ManagePass;
 use loci_model::{Actor, At, Cause, ChangeOp, MemoryId, Timestamp, VersionId};
+use loci_storage::column::actor_code;
 use loci_storage::{Receipt, StorageError, reason};
 use rusqlite::{Connection, params};
 

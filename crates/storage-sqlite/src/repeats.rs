@@ -3,11 +3,12 @@
 
 use crate::apply::Core;
 use crate::fault::Result;
-use crate::row::{self, MemoryRow, opt_id_bytes, visibility_max};
+use crate::row::{self, MemoryRow, opt_id_bytes};
 use crate::stores::StoreRow;
 use loci_model::policy::{ManagePass, WritePass};
 use loci_model::store::Repeats;
 use loci_model::{Content, Memory, PrincipalId};
+use loci_storage::column::visibility_max;
 use loci_storage::{Receipt, StorageError};
 use rusqlite::{Connection, OptionalExtension, params};
 

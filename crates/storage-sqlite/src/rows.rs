@@ -2,9 +2,10 @@
 
 use crate::fault::Result;
 use crate::repeats;
-use crate::row::{int, micros, opt_id_bytes, tags_json, visibility_code};
+use crate::row::{int, micros, opt_id_bytes};
 use crate::stores::StoreRow;
 use loci_model::{Content, Memory, Timestamp};
+use loci_storage::column::{Code, tags_json};
 use rusqlite::{Connection, params};
 
 /// Writes the row of a new live memory.
@@ -27,7 +28,7 @@ pub(crate) fn insert_memory(
         tags_json(&attributes.tags),
         attributes.importance,
         attributes.pinned,
-        visibility_code(attributes.visibility),
+        attributes.visibility.code(),
         micros(attributes.expires_at),
         attributes.source,
         attributes.scope,
@@ -62,7 +63,7 @@ pub(crate) fn update_memory(
         tags_json(&attributes.tags),
         attributes.importance,
         attributes.pinned,
-        visibility_code(attributes.visibility),
+        attributes.visibility.code(),
         micros(attributes.expires_at),
         attributes.source,
         attributes.scope,

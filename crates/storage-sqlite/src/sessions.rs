@@ -2,13 +2,14 @@
 
 use crate::fault::{Result, not_found};
 use crate::read::{EARLIEST, LATEST};
-use crate::row::{self, access_code, count, int, labels_json, micros, opt_time, time};
+use crate::row::{self, count, int, micros, opt_time, time};
 use crate::stores::start_of;
 use loci_model::query::{Direction, SessionQuery};
 use loci_model::store::{patch_labels, validate_labels};
 use loci_model::{
     Access, Attachment, Page, PrincipalId, Session, SessionId, StoreId, Timestamp, WorkspaceId,
 };
+use loci_storage::column::{Code, labels_json};
 use loci_storage::{Receipt, SessionChange, StorageError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -34,7 +35,7 @@ fn attachments(conn: &Connection, session: SessionId) -> Result<Vec<Attachment>>
     let found = statement.query_map([session.to_bytes()], |row| {
         Ok(Attachment {
             store: StoreId::from_bytes(row.get(0)?),
-            access: row::access(row, 1)?,
+            access: row::coded(row, 1)?,
             instructions: row.get(2)?,
             name: row.get(3)?,
             description: row.get(4)?,
@@ -69,7 +70,7 @@ pub(crate) fn create(conn: &Connection, session: &Session) -> Result<Receipt> {
             session.id.to_bytes(),
             position,
             attachment.store.to_bytes(),
-            access_code(attachment.access),
+            attachment.access.code(),
             attachment.instructions,
             attachment.name,
             attachment.description,
@@ -105,7 +106,7 @@ pub(crate) fn access(
     let found = conn
         .prepare_cached(include_str!("../queries/attachment/access.sql"))?
         .query_row(params![session.to_bytes(), store.to_bytes(), workspace.to_bytes()], |row| {
-            row::access(row, 0)
+            row::coded(row, 0)
         });
     Ok(found.optional()?)
 }

@@ -4,7 +4,7 @@
 use crate::apply::Core;
 use crate::fault::{Result, not_found};
 use crate::read::{EARLIEST, LATEST};
-use crate::row::{self, count, int, labels_json, micros, opt_time, time};
+use crate::row::{self, count, int, micros, opt_time, time};
 use crate::{grants, sessions};
 use loci_model::policy::{BrowsePass, Facts, ManagePass};
 use loci_model::query::{Direction, StoreQuery};
@@ -13,6 +13,7 @@ use loci_model::{
     Caller, Page, PrincipalId, SessionId, Store, StoreId, StorePatch, StorePolicy, Timestamp,
     WorkspaceId,
 };
+use loci_storage::column::{Code, labels_json};
 use loci_storage::{Receipt, StorageError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::HashSet;
@@ -62,7 +63,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoreRow> {
                 },
                 content_bytes_max: count(row, 11)?,
                 memories_max: count(row, 12)?,
-                repeats: row::repeats(row, 22)?,
+                repeats: row::coded(row, 22)?,
             },
             created_at: time(row, 13)?,
             updated_at: time(row, 14)?,
@@ -107,7 +108,7 @@ pub(crate) fn create(conn: &Connection, store: &Store) -> Result<()> {
         store.created_at.as_micros(),
         store.updated_at.as_micros(),
         micros(store.archived_at),
-        row::repeats_code(policy.repeats),
+        policy.repeats.code(),
     ])?;
     Ok(())
 }
@@ -163,7 +164,7 @@ impl Core {
                 labels_json(&next.metadata),
                 next.updated_at.as_micros(),
                 micros(next.archived_at),
-                row::repeats_code(next.policy.repeats),
+                next.policy.repeats.code(),
             ],
         )?;
         row.store = next;

@@ -5,9 +5,10 @@
 
 use crate::fault::{Result, not_found};
 use crate::read::{self, in_view, store_key};
-use crate::row::{self, LIVE_MEMORY_COLUMNS, MemoryRow, int, visibility_max};
+use crate::row::{self, LIVE_MEMORY_COLUMNS, MemoryRow, int};
 use loci_model::policy::SearchPass;
 use loci_model::{At, Content, Memory, MemoryId, StoreId, View};
+use loci_storage::column::visibility_max;
 use loci_storage::{ChangedTexts, FeedEnd, GenerationId, TextPage};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::HashSet;

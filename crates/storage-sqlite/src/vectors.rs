@@ -4,11 +4,12 @@
 
 use crate::apply::Core;
 use crate::fault::{Fault, Result};
-use crate::row::{count, int, time, visibility_max};
+use crate::row::{count, int, time};
 use crate::stores::StoreRow;
 use crate::texts::{self, PAGE_BYTES_MAX, each_changed};
 use loci_model::policy::SearchPass;
 use loci_model::{Content, Digest, StoreId, Timestamp, VersionId, WorkspaceId};
+use loci_storage::column::visibility_max;
 use loci_storage::{
     EmbedPage, Embeddable, Generation, GenerationId, Receipt, SAME_AS_REVISIONS_MAX, StorageError,
     VectorBatch, VectorLag, VectorSource, check_generation,

@@ -5,13 +5,14 @@
 
 use crate::fault::Result;
 use crate::read::{content, require_store, store_key};
-use crate::row::{self, VersionRow, actor, change_op, count, int, time, visibility_max};
+use crate::row::{self, VersionRow, actor, coded, count, int, time};
 use loci_model::policy::ReadPass;
 use loci_model::query::VersionQuery;
 use loci_model::{
     Change, Memory, MemoryId, MemoryPath, Page, PrincipalId, StoreId, Timestamp, Version,
     VersionId, View,
 };
+use loci_storage::column::visibility_max;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 pub(crate) fn get(
@@ -183,7 +184,7 @@ pub(crate) fn changes(
         Ok(Change {
             store: pass.store(),
             seq: count(row, 0)?,
-            op: change_op(row, 1)?,
+            op: coded(row, 1)?,
             memory: MemoryId::from_bytes(row.get(2)?),
             version: VersionId::from_bytes(row.get(3)?),
             revision: count(row, 4)?,
