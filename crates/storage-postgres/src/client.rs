@@ -9,6 +9,7 @@ use crate::fault::{Fault, Result};
 use deadpool_postgres::{Object, Pool};
 use futures_util::poll;
 use loci_model::WorkspaceId;
+use loci_storage::waiting::{left_of, took};
 use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
@@ -46,9 +47,10 @@ impl Clients {
 
     /// For one statement about what belongs to no tenant: it needs no transaction around it.
     pub(crate) async fn ask(&self) -> Result<Tx> {
-        let deadline = Instant::now() + self.patience;
+        let waiting = Waiting::begin(true);
+        let deadline = waiting.since + left_of(self.patience);
         let client = in_time(deadline, self.pool.get()).await?;
-        Ok(Tx { client: Some(client), deadline, is_open: false })
+        Ok(Tx { client: Some(client), deadline, is_open: false, _waiting: waiting })
     }
 
     /// Like [`Self::read`], with time for something long.
@@ -63,9 +65,12 @@ impl Clients {
     }
 
     async fn open(&self, begin: &str, tenant: Tenant, patience: Duration) -> Result<Tx> {
-        let deadline = Instant::now() + patience;
+        let is_long = patience > self.patience;
+        let waiting = Waiting::begin(!is_long);
+        let left = if is_long { patience } else { left_of(patience) };
+        let deadline = waiting.since + left;
         let client = in_time(deadline, self.pool.get()).await?;
-        let begin = if patience > self.patience {
+        let begin = if is_long {
             let millis = patience.as_millis();
             format!("{begin}; {}; set local statement_timeout = {millis}", enter(tenant))
         } else {
@@ -76,7 +81,7 @@ impl Clients {
             let mut sent = pin!(client.batch_execute(&begin));
             let _ = poll!(sent.as_mut());
         }
-        Ok(Tx { client: Some(client), deadline, is_open: true })
+        Ok(Tx { client: Some(client), deadline, is_open: true, _waiting: waiting })
     }
 }
 
@@ -101,6 +106,27 @@ pub(crate) struct Tx {
     deadline: Instant,
     /// Whether there is something to end.
     is_open: bool,
+    _waiting: Waiting,
+}
+
+/// Counts, until it is dropped, for how long the request around it waits.
+struct Waiting {
+    since: Instant,
+    counts: bool,
+}
+
+impl Waiting {
+    fn begin(counts: bool) -> Self {
+        Self { since: Instant::now(), counts }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if self.counts {
+            took(self.since.elapsed());
+        }
+    }
 }
 
 impl Tx {

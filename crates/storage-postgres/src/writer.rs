@@ -13,6 +13,7 @@ use crate::fault::Fault;
 use crate::group::{sharable, together};
 use crate::notify::Announcer;
 use loci_model::{EditOp, StoreId};
+use loci_storage::waiting::{left_of, took};
 use loci_storage::{Applied, Idempotency, Mutation, Result, StorageError};
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::{JoinHandle, yield_now};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 /// Lanes are transactions at the same time: enough to have one being synced, one being decided and
 /// one that waits for a store that another server holds.
@@ -93,7 +94,10 @@ impl Writer {
         if is_long {
             return answered.await.map_err(|_| ended())?;
         }
-        match timeout(self.clients.patience + QUEUE_PATIENCE, answered).await {
+        let asked = Instant::now();
+        let answer = timeout(left_of(self.clients.patience) + QUEUE_PATIENCE, answered).await;
+        took(asked.elapsed());
+        match answer {
             Ok(answer) => answer.map_err(|_| ended())?,
             Err(_) => Err(StorageError::Unreachable("a write was not answered in time".into())),
         }

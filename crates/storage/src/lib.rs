@@ -15,6 +15,7 @@ mod mutation;
 mod receipt;
 mod remembered;
 mod shortlist;
+pub mod waiting;
 
 #[cfg(feature = "contract")]
 pub mod contract;

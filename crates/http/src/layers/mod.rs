@@ -21,7 +21,7 @@ use body::BodyLimits;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{HeaderName, HeaderValue, Method};
-use loci_engine::{Context, Engine, Identified};
+use loci_engine::{Context, Engine, Identified, as_one_request};
 use loci_model::{PrincipalId, RequestId};
 use rate::RateLimit;
 use std::convert::Infallible;
@@ -133,7 +133,9 @@ impl Shared {
         let work = self.work(request, inner, timing, &mut seen.principal, id);
         let outcome = AssertUnwindSafe(work).catch_unwind();
         let outcome = match timing {
-            Timing::Bounded => tokio::time::timeout(self.request_timeout, outcome).await,
+            Timing::Bounded => {
+                tokio::time::timeout(self.request_timeout, as_one_request(outcome)).await
+            }
             Timing::Streamed | Timing::Uploaded => Ok(outcome.await),
         };
         let mut response = match outcome {

@@ -45,6 +45,7 @@ struct Seen {
 }
 
 /// Statuses allowed while the fault lasts.
+#[derive(Clone, Copy)]
 pub(crate) struct During<'a> {
     pub(crate) writes: &'a [u16],
     pub(crate) reads: &'a [u16],
