@@ -14,12 +14,14 @@ use crate::search::corpus::Corpus;
 use crate::search::filled;
 use crate::search::meaning::Meanings;
 use anyhow::{Context, ensure};
-use loci_test_postgres::{Database, Postgres};
+use loci_test_postgres::{Build, Database, Postgres, Settings};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 const NO_MODEL: &str = "[search]\nembedder = \"none\"\n";
+/// No store is small enough to be held in memory.
+const IN_PLACE: &str = "[search]\nindex_memories_max = 0\n";
 /// Tables with less for each memory do not grow with memories, and are not told.
 const TABLE_BYTES_MIN: f64 = 5.0;
 /// Connections are opened when they are first needed; that is not what is measured.
@@ -47,7 +49,27 @@ pub(crate) struct Bed {
 /// What there is to read.
 enum Content {
     Plain { sqlite: Readable, postgres: Readable },
-    Filled { store: String, corpus: Box<Corpus> },
+    Filled { store: String, corpus: Box<Corpus>, in_place: Box<InPlace> },
+}
+
+/// Servers that hold no index, on a PostgreSQL with pgvector, which is needed for that.
+struct InPlace {
+    servers: Vec<Server>,
+    _database: Database,
+    _postgres: Postgres,
+}
+
+impl InPlace {
+    fn start(plan: &Plan, data: &Path, directory: &Path) -> anyhow::Result<Self> {
+        let postgres = Postgres::start_with(Build::Current, &Settings::durable())?;
+        let database = Database::fresh_blocking(&postgres.url(), None)?;
+        observed::execute(&database.url(), "create extension vector")?;
+        bring(plan, data, &database.url())?;
+        let settings = directory.join("in-place.toml");
+        std::fs::write(&settings, IN_PLACE)?;
+        let servers = servers(plan, &database, &settings)?;
+        Ok(Self { servers, _database: database, _postgres: postgres })
+    }
 }
 
 impl Bed {
@@ -88,16 +110,17 @@ impl Bed {
         let stores = filled::fill(&data, plan.filled, 1, corpus, meanings)?;
         let store = stores.first().context("no store was filled")?.to_string();
         bring(plan, &data, &database.url())?;
+        let in_place = Box::new(InPlace::start(plan, &data, directory)?);
         let disk = disk(plan, &data, &database.url(), corpus)?;
         let sqlite = Server::loci_with(&plan.loci, &data, "")?;
         let servers = servers(plan, &database, &data.with_extension("toml"))?;
-        // Everybody's first search reads the texts, the first by meaning the vectors.
-        for server in std::iter::once(&sqlite).chain(&servers) {
+        // Everybody's first search reads the texts, the first by meaning the vectors and the model.
+        for server in std::iter::once(&sqlite).chain(&servers).chain(&in_place.servers) {
             for mode in ["lexical", "hybrid"] {
                 load::once(server.address, &searches(&store, corpus, mode)(0, 0))?;
             }
         }
-        let content = Content::Filled { store, corpus: Box::new(Corpus::new()) };
+        let content = Content::Filled { store, corpus: Box::new(Corpus::new()), in_place };
         Ok((Self { sqlite, servers, content, _database: database }, disk))
     }
 
@@ -108,7 +131,12 @@ impl Bed {
         seconds: f64,
         run: &str,
     ) -> anyhow::Result<Rate> {
-        let addresses = self.addresses(setup);
+        let addresses = match (work, &self.content) {
+            (Work::SearchInPlace(_), Content::Filled { in_place, .. }) => {
+                self.addresses(setup, &in_place.servers)
+            }
+            _ => self.addresses(setup, &self.servers),
+        };
         let clients = work.clients();
         match (work, &self.content) {
             (Work::Create { stores, .. }, _) => {
@@ -119,20 +147,22 @@ impl Bed {
                 let readable = if setup == Setup::Sqlite { sqlite } else { postgres };
                 load::spread(&addresses, clients, seconds, readable.gets())
             }
-            (Work::Search(mode), Content::Filled { store, corpus }) => {
-                load::spread(&addresses, clients, seconds, searches(store, corpus, mode))
-            }
-            (Work::Get, Content::Filled { .. }) | (Work::Search(_), Content::Plain { .. }) => {
+            (
+                Work::Search(mode) | Work::SearchInPlace(mode),
+                Content::Filled { store, corpus, .. },
+            ) => load::spread(&addresses, clients, seconds, searches(store, corpus, mode)),
+            (Work::Get, Content::Filled { .. })
+            | (Work::Search(_) | Work::SearchInPlace(_), Content::Plain { .. }) => {
                 anyhow::bail!("there is nothing of this sort to read")
             }
         }
     }
 
-    fn addresses(&self, setup: Setup) -> Vec<SocketAddr> {
+    fn addresses(&self, setup: Setup, servers: &[Server]) -> Vec<SocketAddr> {
         match setup {
             Setup::Sqlite => vec![self.sqlite.address],
-            Setup::Postgres(servers) => {
-                self.servers.iter().take(servers).map(|server| server.address).collect()
+            Setup::Postgres(count) => {
+                servers.iter().take(count).map(|server| server.address).collect()
             }
         }
     }

@@ -29,7 +29,7 @@ use works::{Stores, Work};
 const SERVERS_MAX: usize = 3;
 
 /// What is measured with every setup; a ceiling is what pgbench does with as many clients.
-const WORKS: [Work; 7] = [
+const WORKS: [Work; 9] = [
     Work::Create { clients: 64, stores: Stores::Each },
     Work::Create { clients: 64, stores: Stores::Shared },
     Work::Create { clients: 8, stores: Stores::Each },
@@ -37,6 +37,8 @@ const WORKS: [Work; 7] = [
     Work::Get,
     Work::Search("lexical"),
     Work::Search("hybrid"),
+    Work::SearchInPlace("lexical"),
+    Work::SearchInPlace("hybrid"),
 ];
 
 /// Which engine, and with how many servers.
@@ -106,7 +108,7 @@ pub(crate) fn run(plan: &Plan, scratch: &Path) -> anyhow::Result<PostgresFigures
     for round in 0..plan.rounds {
         for (work, done) in WORKS.iter().zip(&mut rounds) {
             println!("  round {}: {}", round + 1, work.name());
-            let bed = if matches!(work, Work::Search(_)) { &filled } else { &plain };
+            let bed = if work.is_search() { &filled } else { &plain };
             let clients = work.clients();
             let ceiling =
                 work.is_write().then(|| pgbench.run(clients, plan.seconds)).transpose()?;

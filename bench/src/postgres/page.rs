@@ -45,6 +45,8 @@ fn introduction(figures: &PostgresFigures, plan: &Plan) -> String {
          ceiling: one row of the same size with an index on a random id, in a transaction of its own, prepared, \
          2 threads, no HTTP, no history, no rights. Writes and gets are measured without a model, searches with \
          the built-in one on {filled} memories in one store, ten results, the same data on both (`loci move`). \
+         In place means that a newer PostgreSQL with pgvector picks the candidates and servers hold no index, as with \
+         stores of more than `index_memories_max`; SQLite beside it holds its index. \
          Clients are spread evenly over the servers.",
         machine = machine(),
         version = figures.version,

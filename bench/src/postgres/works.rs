@@ -44,9 +44,15 @@ impl Stores {
 /// One piece of work.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Work {
-    Create { clients: usize, stores: Stores },
+    Create {
+        clients: usize,
+        stores: Stores,
+    },
     Get,
+    /// By servers that hold the store's index in memory, as they do with all but the largest.
     Search(&'static str),
+    /// By servers that let PostgreSQL pick the candidates, as they do with the largest.
+    SearchInPlace(&'static str),
 }
 
 impl Work {
@@ -56,6 +62,7 @@ impl Work {
             Self::Create { stores, .. } => format!("create, {clients} clients, {}", stores.name()),
             Self::Get => format!("get, {clients} clients"),
             Self::Search(mode) => format!("{mode} search, {clients} clients"),
+            Self::SearchInPlace(mode) => format!("{mode} search in place, {clients} clients"),
         }
     }
 
@@ -63,8 +70,12 @@ impl Work {
         match self {
             Self::Create { clients, .. } => clients,
             Self::Get => GET_CLIENTS,
-            Self::Search(_) => SEARCH_CLIENTS,
+            Self::Search(_) | Self::SearchInPlace(_) => SEARCH_CLIENTS,
         }
+    }
+
+    pub(crate) fn is_search(self) -> bool {
+        matches!(self, Self::Search(_) | Self::SearchInPlace(_))
     }
 
     pub(crate) fn is_write(self) -> bool {
