@@ -8,7 +8,7 @@ use loci_storage::Storage;
 use loci_storage::contract::random::race;
 use std::sync::Arc;
 
-const RACES: u64 = 16;
+const RACES: u64 = 12;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_many_are_told_by_several_servers_has_an_order() {

@@ -160,3 +160,70 @@ fn marks(one: &Asked) -> Vec<Mark> {
         _ => Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::fixture::{World, batch, expecting, put};
+    use loci_model::Expect;
+    use std::sync::Arc;
+
+    /// A world, the oracle before anything was written, and two commits with their answers: the
+    /// second one is refused when it comes after the first.
+    async fn two_commits() -> (World, MemStorage, Vec<Asked>) {
+        let engine = Arc::new(MemStorage::new());
+        let world = World::new(engine.clone()).await;
+        let oracle = engine.fork();
+        let mut asked = Vec::new();
+        for edit in [put("/a", "one"), expecting(put("/a", "two"), Expect::Absent)] {
+            let commit = Mutation::Commit(world.write_pass(), batch(vec![edit]));
+            let applied = engine.write(commit.clone(), None).await;
+            let from = asked.len() as u64 * 2;
+            asked.push(Asked { what: What::Write(commit, applied), during: from..=from + 1 });
+        }
+        (world, oracle, asked)
+    }
+
+    async fn log(world: &World) -> Vec<LogEntry> {
+        world.storage.log(&world.admin_pass(), world.store, 0, 100).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_has_an_order_is_right() {
+        let (world, oracle, asked) = two_commits().await;
+        assert_some_order(&oracle, &log(&world).await, &asked).await;
+    }
+
+    #[tokio::test]
+    #[should_panic(expected = "at no moment of its own was this right")]
+    async fn a_refusal_before_its_cause_is_wrong() {
+        let (world, oracle, mut asked) = two_commits().await;
+        (asked[0].during, asked[1].during) = (2..=3, 0..=1);
+        assert_some_order(&oracle, &log(&world).await, &asked).await;
+    }
+
+    #[tokio::test]
+    #[should_panic(expected = "lost")]
+    async fn a_lost_write_is_wrong() {
+        let (_, oracle, asked) = two_commits().await;
+        assert_some_order(&oracle, &[], &asked).await;
+    }
+
+    #[tokio::test]
+    #[should_panic(expected = "nobody was told")]
+    async fn a_write_that_nobody_made_is_wrong() {
+        let (world, oracle, asked) = two_commits().await;
+        assert_some_order(&oracle, &log(&world).await, &asked[1..]).await;
+    }
+
+    #[tokio::test]
+    #[should_panic(expected = "comes before")]
+    async fn an_order_against_time_is_wrong() {
+        let (world, oracle, mut asked) = two_commits().await;
+        let commit = Mutation::Commit(world.write_pass(), batch(vec![put("/b", "later")]));
+        let applied = world.storage.write(commit.clone(), None).await;
+        asked[0].during = 4..=5;
+        asked.push(Asked { what: What::Write(commit, applied), during: 0..=1 });
+        assert_some_order(&oracle, &log(&world).await, &asked).await;
+    }
+}
