@@ -79,9 +79,6 @@ pub enum StorageError {
     /// happened may be unknown.
     #[error("database unreachable: {0}")]
     Unreachable(String),
-    /// This engine reads a replica: writes and what they depend on are for the primary.
-    #[error("a replica takes no writes")]
-    Replica,
     /// The disk is full.
     #[error("disk full")]
     Full,

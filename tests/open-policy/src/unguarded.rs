@@ -18,7 +18,6 @@ use loci_storage::{
 };
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 /// A storage engine without the comparison of workspaces that goes before policy.
 pub struct Unguarded {
@@ -304,14 +303,6 @@ impl Storage for Unguarded {
 
     async fn backup(&self, to: &Path) -> Result<()> {
         self.inner.backup(to).await
-    }
-
-    fn is_replica(&self) -> bool {
-        self.inner.is_replica()
-    }
-
-    async fn lag(&self) -> Option<Duration> {
-        self.inner.lag().await
     }
 
     async fn ready(&self) -> Result<()> {

@@ -3,7 +3,11 @@ select
     (
         select count(*)
         from memory as m
-        where m.store_id = $1 and m.visibility > greatest($2, 0) and m.path is not null
+        where
+            m.store_id = $1
+            and m.visibility > 0
+            and m.visibility > $2::smallint
+            and m.path is not null
     ),
     has_passages($3)
 from store as s

@@ -118,6 +118,7 @@ macro_rules! for_each_contract_case {
                 vectors_come_back_as_they_were_written
                 generations_never_mix
                 vectors_of_the_wrong_size_are_refused_whole
+                words_come_with_vectors_or_alone_within_limits
                 vectors_stay_in_their_workspace
                 what_is_gone_takes_no_vectors
                 versions_without_text_take_no_vectors

@@ -198,6 +198,42 @@ pub async fn vectors_of_the_wrong_size_are_refused_whole(db: Db) {
     assert!(marks(&world).await.is_empty());
 }
 
+pub async fn words_come_with_vectors_or_alone_within_limits(db: Db) {
+    let world = World::new(db).await;
+    let generation = open(&world, "m", false).await.id;
+    let a = world.put("/a", "green tea").await.head;
+    let blank = world.put("/b", " ").await.head;
+    let batch = |through, words| VectorBatch {
+        workspace: world.workspace,
+        generation,
+        store: world.store,
+        through,
+        vectors: vec![(a, made(1))],
+        words,
+    };
+    let long = "x".repeat(limit::INDEX_WORD_BYTES_MAX + 1);
+    let heavy = vec!["x".repeat(limit::INDEX_WORD_BYTES_MAX); 1 + limit::INDEX_BYTES_MAX / 1024];
+    for words in [
+        vec![(a, vec![long])],
+        vec![(a, heavy)],
+        vec![(a, vec![String::new(); limit::INDEX_WORDS_MAX + 1])],
+        vec![(a, Vec::new()); limit::VECTOR_BATCH_MAX + 1],
+    ] {
+        assert_refused!(put_batch(&world, batch(2, words)).await, StorageError::Invalid(_));
+    }
+    assert!(marks(&world).await.is_empty());
+    // Versions that get no vectors, that are named twice or that are not there hold nothing up.
+    let nowhere = VersionId::from_u128(next_bits());
+    let words = |word: &str| vec![word.to_owned(), "it's \\ a 'word'".to_owned()];
+    let all = [(blank, "b"), (a, "tea"), (nowhere, "x"), (a, "tea")];
+    let all = all.map(|(version, word)| (version, words(word))).to_vec();
+    for _ in 0..2 {
+        assert_eq!(put_batch(&world, batch(2, all.clone())).await.unwrap(), 1);
+    }
+    assert_eq!(marks(&world).await, [(generation, 2)]);
+    world.assert_sound().await;
+}
+
 pub async fn vectors_stay_in_their_workspace(db: Db) {
     let world = World::new(db).await;
     let generation = open(&world, "m", false).await.id;
