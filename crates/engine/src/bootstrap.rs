@@ -13,9 +13,9 @@ use std::time::Duration;
 /// What servers that start take turns at.
 const STARTING: &str = "start";
 /// How long a turn is another server's that was killed in it.
-const TURN_SECS: u32 = 10;
+const TURN_SECS: u32 = 4;
 /// How often a turn that takes longer is kept.
-const TURN_KEPT: Duration = Duration::from_secs(3);
+const TURN_KEPT: Duration = Duration::from_secs(1);
 /// How long a start waits for its turn.
 const TURN_WAIT: Duration = Duration::from_secs(60);
 const TURN_POLL: Duration = Duration::from_millis(50);

@@ -32,9 +32,9 @@ fn serve(postgres: &Postgres) -> (Cluster, Server) {
     (cluster, server)
 }
 
-/// How long a fault lasts.
+/// How long a fault lasts; longer if `LOCI_OUTAGE_MILLIS` says so.
 fn outage() -> Duration {
-    Duration::from_millis(amount("LOCI_OUTAGE_MILLIS", 4_000))
+    Duration::from_millis(amount("LOCI_OUTAGE_MILLIS", 3_000))
 }
 
 #[test]
