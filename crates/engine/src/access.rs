@@ -28,6 +28,7 @@ impl Engine {
         context: &Context,
         store: StoreId,
     ) -> Result<ManagePass> {
+        self.require_primary()?;
         let facts = self.facts(context, store).await?;
         Ok(policy::manage(&context.caller, &facts, self.seams.now())?)
     }
@@ -42,8 +43,10 @@ impl Engine {
             .map_err(|_| Error::Denied("this needs an administrator's key"))
     }
 
-    /// The receipt of an earlier request with this context's idempotency key.
+    /// The receipt of an earlier request with this context's idempotency key. What writes asks this
+    /// first.
     pub(crate) async fn recall(&self, context: &Context) -> Result<Option<Receipt>> {
+        self.require_primary()?;
         match context.idempotency_at(self.seams.now()) {
             None => Ok(None),
             Some(idempotency) => Ok(self.storage.recall(&idempotency).await?),

@@ -72,6 +72,9 @@ pub enum Error {
     /// The idempotency key was used for another request.
     #[error("idempotency key was used for another request")]
     KeyReused,
+    /// This server reads a replica; writes are for one on the primary.
+    #[error("this server reads from a replica; write to the primary")]
+    Replica,
     /// The disk is full: nothing was written; reads and erasing still work.
     #[error("disk is full; nothing was written")]
     Full,
@@ -121,6 +124,7 @@ impl From<StorageError> for Error {
                 tracing::warn!(why, "the database does not answer");
                 Self::Unavailable("the database does not answer; try again")
             }
+            StorageError::Replica => Self::Replica,
             StorageError::Full => Self::Full,
             StorageError::Stopped(why) => {
                 tracing::error!(why, "writes are stopped");

@@ -44,6 +44,7 @@ use loci_storage::Storage;
 use seam::Seams;
 use search::{SearchOptions, SearchState};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Shorthand for what engine calls return.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -75,7 +76,23 @@ impl Engine {
         &self.seams
     }
 
-    /// Whether writes are being accepted.
+    /// Whether this engine reads a replica: what it shows may be behind, and it takes no writes.
+    pub fn is_replica(&self) -> bool {
+        self.storage.is_replica()
+    }
+
+    /// How far a replica is behind, as far as it can tell.
+    pub async fn lag(&self) -> Option<Duration> {
+        self.storage.lag().await
+    }
+
+    /// Refuses writes on a replica before anything is looked at: what it knows may be old, so
+    /// neither a refusal nor a precondition may rest on it.
+    pub(crate) fn require_primary(&self) -> Result<()> {
+        if self.storage.is_replica() { Err(Error::Replica) } else { Ok(()) }
+    }
+
+    /// Whether writes are being accepted; of a replica, whether it can be read.
     pub async fn ready(&self) -> Result<()> {
         Ok(self.storage.ready().await?)
     }

@@ -189,6 +189,7 @@ mod tests {
         check(&Error::Archived, 400, "invalid_request_error");
         check(&Error::KeyReused, 400, "invalid_request_error");
         check(&Error::Taken("name"), 409, "conflict_error");
+        check(&Error::Replica, 421, "invalid_request_error");
         check(&Error::Full, 507, "api_error");
         check(&Error::Unavailable("later"), 503, "api_error");
         check(&Error::Internal("x".into()), 500, "api_error");

@@ -69,7 +69,14 @@ impl Held {
     pub(crate) async fn open(place: &Place, kind: Kind) -> Result<Self, Refusal> {
         match place {
             Place::Directory(path) => directory(path, kind).await,
-            Place::Database(url) => database(url).await,
+            Place::Database(url) => match database(url, kind == Kind::Replica).await {
+                // A command that only reads does not care, and one that writes is told.
+                Err(postgres::OpenError::Standby) if kind == Kind::Command => {
+                    database(url, true).await
+                }
+                opened => opened,
+            }
+            .map_err(|error| refused(url, &error)),
         }
     }
 
@@ -135,16 +142,15 @@ fn unusable(path: &Path, error: &sqlite::OpenError) -> Failure {
     }
 }
 
-async fn database(url: &DatabaseUrl) -> Result<Held, Refusal> {
+async fn database(url: &DatabaseUrl, is_replica: bool) -> Result<Held, postgres::OpenError> {
     // What tells this process from others that share the database.
     let mut own = [0; 16];
     Seams::real().fill(&mut own);
-    let options = PostgresOptions::new(url.reveal());
-    let opened = PostgresStorage::open(&options, u128::from_be_bytes(own)).await;
-    let storage = Arc::new(opened.map_err(|error| refused(url, &error))?);
-    let scratch = tempfile::Builder::new().prefix("loci-").tempdir();
-    let scratch =
-        scratch.map_err(|error| Failure::io("cannot make a temporary directory", &error))?;
+    let options = PostgresOptions { is_replica, ..PostgresOptions::new(url.reveal()) };
+    let storage = Arc::new(PostgresStorage::open(&options, u128::from_be_bytes(own)).await?);
+    let scratch = tempfile::Builder::new().prefix("loci-").tempdir().map_err(|error| {
+        postgres::OpenError::Io(format!("cannot make a temporary directory: {error}"))
+    })?;
     Ok(Held::Database { storage, scratch })
 }
 

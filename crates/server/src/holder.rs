@@ -15,6 +15,8 @@ const FILE: &str = "loci.holder";
 pub(crate) enum Kind {
     /// A server: it stays.
     Serve,
+    /// A server that reads a replica of a database.
+    Replica,
     /// A single command: it is gone in a moment.
     Command,
 }

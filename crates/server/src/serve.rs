@@ -33,6 +33,8 @@ pub(crate) struct ServeRequest {
     /// Where memories are kept, if a flag or the environment says so.
     pub(crate) place: Option<Place>,
     pub(crate) config: Option<PathBuf>,
+    /// Whether the database is a replica, which is only read.
+    pub(crate) is_replica: bool,
 }
 
 /// Runs the server until it is told to stop.
@@ -45,6 +47,13 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
         Some(place) => place,
         None => config.server.place()?.unwrap_or_else(Place::default_directory),
     };
+    let kind = match request.is_replica || config.server.replica {
+        false => Kind::Serve,
+        true if matches!(place, Place::Database(_)) => Kind::Replica,
+        true => {
+            return Err(Failure::usage("a replica is one of a database: name it by --database"));
+        }
+    };
     let listen = request.listen.or_else(|| config.server.listen.clone());
     let listen = resolve(listen.as_deref().unwrap_or(LISTEN_DEFAULT)).await?;
     let admin_key = config::env("LOCI_ADMIN_KEY").map(Secret::given);
@@ -54,7 +63,7 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
 
     let search = config.search.resolve()?;
     let mut holding = tokio::select! {
-        taken = take(&place, &search) => taken?,
+        taken = take(&place, kind, &search) => taken?,
         name = signals.next() => {
             tracing::info!(signal = name, "stopped before it had started");
             return Ok(());
@@ -74,8 +83,8 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
     announce(&listener, shown_key.as_ref())?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), data = %place, "started");
 
-    let sweeping =
-        tokio::spawn(background::sweep(answering.engine().clone(), answering.stopping()));
+    let sweeping = (kind == Kind::Serve)
+        .then(|| tokio::spawn(background::sweep(answering.engine().clone(), answering.stopping())));
     let serving = tokio::spawn(wire::listen(
         Listener::Tcp(listener),
         answering.router(),
@@ -84,8 +93,10 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
     ));
     let ended = run(&answering, signals, serving).await;
     // A sweep may be in the middle of a long store; whatever it did is committed.
-    sweeping.abort();
-    let _ = sweeping.await;
+    if let Some(sweeping) = sweeping {
+        sweeping.abort();
+        let _ = sweeping.await;
+    }
     answering.release().await;
     tracing::info!("stopped");
     ended
@@ -110,11 +121,11 @@ async fn run(
 
 /// Takes the place. A command that is using a directory is waited for, another server is not; so is
 /// a database that does not answer yet.
-async fn take(place: &Place, search: &SearchConfig) -> Result<Holding, Failure> {
+async fn take(place: &Place, kind: Kind, search: &SearchConfig) -> Result<Holding, Failure> {
     let began = Instant::now();
     let mut has_told = false;
     loop {
-        let pause = match Holding::take(place, Kind::Serve, search).await {
+        let pause = match Holding::take(place, kind, search).await {
             Ok(holding) => return Ok(holding),
             Err(Refusal::Failed(failure)) => return Err(failure),
             Err(Refusal::Held) => {
@@ -161,9 +172,9 @@ async fn start(
     admin_key: Option<&Secret>,
 ) -> Result<(TcpListener, Option<Secret>), Failure> {
     let engine = holding.engine();
-    let has_key = admin_key.is_some()
-        || !config.keys.is_empty()
-        || engine.has_keys(holding.start().workspace).await?;
+    let is_replica = engine.is_replica();
+    let will_have_key = !is_replica && (admin_key.is_some() || !config.keys.is_empty());
+    let has_key = will_have_key || engine.has_keys(holding.start().workspace).await?;
     if !is_loopback(listen.ip()) && !has_key {
         return Err(Failure::failed(format!(
             "refusing to listen on {listen} without a key: set LOCI_ADMIN_KEY, declare a key in \
@@ -173,6 +184,10 @@ async fn start(
     let listener = TcpListener::bind(listen)
         .await
         .map_err(|error| Failure::io(format_args!("cannot listen on {listen}"), &error))?;
+    if is_replica {
+        // Keys and declarations come from the primary like everything else.
+        return Ok((listener, None));
+    }
     // Servers that start together find what the first of them made.
     let first = engine.one_at_a_time(async {
         let first = engine.bootstrap(admin_key).await?;

@@ -12,7 +12,7 @@ use crate::socket::{self, SocketFiles};
 use axum::Router;
 use loci_dialects::anthropic;
 use loci_engine::seam::Seams;
-use loci_engine::{Engine, FirstStart};
+use loci_engine::{Engine, Error, FirstStart};
 use loci_http::{HttpOptions, Listener, LocalOperator};
 use loci_model::Caller;
 use std::fs;
@@ -55,7 +55,12 @@ impl Holding {
         let search = searching::options(search)?;
         let held = Held::open(place, kind).await?;
         let engine = Engine::new(held.storage(), Seams::real()).with_search(search);
-        let start = engine.settle().await.map_err(Failure::from)?;
+        let start = engine.settle().await.map_err(|error| match error {
+            Error::Replica => Refusal::Away(Failure::failed(format!(
+                "{place} holds no memories yet; a server on the primary begins"
+            ))),
+            other => Refusal::Failed(other.into()),
+        })?;
         Ok(Self { held, engine, following: None, start })
     }
 
@@ -74,6 +79,9 @@ impl Holding {
 
     /// Starts to make vectors for what is written, in the place of those of another model.
     pub(crate) fn follow(&mut self) {
+        if self.engine.is_replica() {
+            return;
+        }
         let engine = self.engine.clone();
         self.following = Some(tokio::spawn(async move { engine.follow().await }));
     }
@@ -81,6 +89,9 @@ impl Holding {
     /// The same after a pause, but not in the place of another model's: a command does not know
     /// which model the server is configured with.
     pub(crate) fn help_follow(&mut self, after: Duration) {
+        if self.engine.is_replica() {
+            return;
+        }
         let engine = self.engine.clone();
         self.following = Some(tokio::spawn(async move {
             tokio::time::sleep(after).await;

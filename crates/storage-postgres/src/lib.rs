@@ -35,6 +35,7 @@ mod purge;
 mod read;
 mod redact;
 mod repeats;
+mod replica;
 mod row;
 mod sessions;
 mod shortlist;
@@ -65,6 +66,7 @@ use loci_storage::{
     TextPage, VectorLag, log::LogEntry,
 };
 use notify::Gossip;
+use replica::Lag;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -76,10 +78,19 @@ const PAGE_PATIENCE: Duration = Duration::from_secs(30);
 /// Everything of Loci in one database, which other servers may share.
 pub struct PostgresStorage {
     clients: Clients,
-    writer: Writer,
-    gossip: Gossip,
-    /// What this server holds leases as.
-    own: uuid::Uuid,
+    side: Side,
+}
+
+/// Which side of a replication the database is on.
+enum Side {
+    Primary {
+        writer: Writer,
+        gossip: Gossip,
+        /// What this server holds leases as.
+        own: uuid::Uuid,
+    },
+    /// Only read: nothing is written, no work is taken, nobody is told anything.
+    Replica(Lag),
 }
 
 impl PostgresStorage {
@@ -90,11 +101,14 @@ impl PostgresStorage {
         own: u128,
     ) -> std::result::Result<Self, OpenError> {
         let opened = open::open(options).await?;
-        let own = uuid::Uuid::from_u128(own);
         let clients = opened.clients;
+        if options.is_replica {
+            return Ok(Self { clients, side: Side::Replica(Lag::default()) });
+        }
+        let own = uuid::Uuid::from_u128(own);
         let gossip = Gossip::start(&clients, opened.address, opened.connector, own);
         let writer = Writer::start(&clients, gossip.announcer());
-        Ok(Self { clients, writer, gossip, own })
+        Ok(Self { clients, side: Side::Primary { writer, gossip, own } })
     }
 }
 
@@ -129,7 +143,10 @@ macro_rules! read_page {
 #[async_trait]
 impl Storage for PostgresStorage {
     async fn write(&self, mutation: Mutation, idempotency: Option<Idempotency>) -> Result<Applied> {
-        self.writer.write(mutation, idempotency).await
+        match &self.side {
+            Side::Primary { writer, .. } => writer.write(mutation, idempotency).await,
+            Side::Replica(_) => Err(StorageError::Replica),
+        }
     }
 
     async fn recall(&self, idempotency: &Idempotency) -> Result<Option<Receipt>> {
@@ -393,6 +410,17 @@ impl Storage for PostgresStorage {
         Err(Invalid::new("backup", why).into())
     }
 
+    fn is_replica(&self) -> bool {
+        matches!(self.side, Side::Replica(_))
+    }
+
+    async fn lag(&self) -> Option<Duration> {
+        match &self.side {
+            Side::Primary { .. } => None,
+            Side::Replica(lag) => lag.now(&self.clients).await,
+        }
+    }
+
     async fn ready(&self) -> Result<()> {
         let takes_writes: bool = read!(self, Tenant::Nobody, |tx| async {
             row::get(
@@ -400,21 +428,25 @@ impl Storage for PostgresStorage {
                 0,
             )
         })?;
-        match takes_writes {
+        match takes_writes || self.is_replica() {
             true => Ok(()),
             false => Err(StorageError::Unreachable("it takes no writes".into())),
         }
     }
 
     async fn lease(&self, work: &str, secs: u32) -> Result<bool> {
+        let Side::Primary { own, .. } = &self.side else { return Err(StorageError::Replica) };
         let tx = self.clients.write(Tenant::Nobody, self.clients.patience).await?;
         let ttl = Duration::from_secs(secs.into());
-        let is_own = lease::acquire(&tx, work, self.own, ttl).await?;
+        let is_own = lease::acquire(&tx, work, *own, ttl).await?;
         tx.commit().await?;
         Ok(is_own)
     }
 
     async fn others_wrote(&self) {
-        self.gossip.heard().await;
+        match &self.side {
+            Side::Primary { gossip, .. } => gossip.heard().await,
+            Side::Replica(_) => std::future::pending().await,
+        }
     }
 }

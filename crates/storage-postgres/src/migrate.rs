@@ -77,6 +77,19 @@ pub(crate) async fn run(client: &Client) -> Result<(), OpenError> {
     Ok(())
 }
 
+/// Refuses a schema that is not this version's, without changing anything: a replica gets its schema
+/// from the primary, so one that is not there yet may come.
+pub(crate) async fn require(client: &Client) -> Result<(), OpenError> {
+    let late = |_| OpenError::Unreachable("no answer in time".into());
+    let found = timeout(OPENING_MAX, format(client)).await.map_err(late)??;
+    if found == FORMAT {
+        return Ok(());
+    }
+    Err(OpenError::Unreachable(format!(
+        "it has format {found} and this version needs {FORMAT}, which a server on the primary makes"
+    )))
+}
+
 /// The format that is there, 0 for none; changes nothing.
 pub(crate) async fn format(client: &Client) -> Result<u32, OpenError> {
     let look = look(client).await?;

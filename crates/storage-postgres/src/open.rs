@@ -29,12 +29,19 @@ pub struct PostgresOptions {
     pub pool_size: usize,
     /// How long a caller is kept waiting before it is told that the database does not answer.
     pub patience: Duration,
+    /// Reads a streaming standby, and takes no writes.
+    pub is_replica: bool,
 }
 
 impl PostgresOptions {
     /// The usual settings for a database.
     pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), pool_size: 16, patience: Duration::from_millis(1500) }
+        Self {
+            url: url.into(),
+            pool_size: 16,
+            patience: Duration::from_millis(1500),
+            is_replica: false,
+        }
     }
 }
 
@@ -44,6 +51,7 @@ impl fmt::Debug for PostgresOptions {
         f.debug_struct("PostgresOptions")
             .field("pool_size", &self.pool_size)
             .field("patience", &self.patience)
+            .field("is_replica", &self.is_replica)
             .finish_non_exhaustive()
     }
 }
@@ -74,6 +82,11 @@ pub enum OpenError {
         /// Its encoding.
         found: String,
     },
+    /// It follows another server and takes no writes, which were not ruled out.
+    #[error(
+        "the database is a standby and takes no writes; use the primary, or serve with --replica"
+    )]
+    Standby,
     /// The user may not do what is needed, and this is what lets it.
     #[error("{0}")]
     NotAllowed(String),
@@ -123,7 +136,11 @@ pub(crate) async fn open(options: &PostgresOptions) -> Result<Opened, OpenError>
     let address = Address::parse(&options.url, options.patience)?;
     let connector = tls::connector(&address.trust)?;
     let lone = Lone::connect(&address, &connector).await?;
-    migrate::run(&lone.client).await?;
+    match options.is_replica {
+        true => migrate::require(&lone.client).await?,
+        false if is_standby(&lone.client).await? => return Err(OpenError::Standby),
+        false => migrate::run(&lone.client).await?,
+    }
     enable_vector(&lone.client).await;
     let setup = setup(&lone.client, options.patience).await?;
     lone.end().await;
@@ -144,6 +161,12 @@ pub(crate) async fn open(options: &PostgresOptions) -> Result<Opened, OpenError>
     let clients = Clients { pool, patience: options.patience };
     first(&clients).await?;
     Ok(Opened { clients, address, connector })
+}
+
+async fn is_standby(client: &Client) -> Result<bool, OpenError> {
+    let asked = timeout(OPENING_MAX, client.query_one("select pg_is_in_recovery()", &[])).await;
+    let row = asked.map_err(|_| OpenError::Unreachable("no answer in time".into()))??;
+    Ok(row.try_get(0)?)
 }
 
 /// Takes a connection as every later one is taken, so that what does not work shows at the start.

@@ -79,6 +79,9 @@ pub enum StorageError {
     /// happened may be unknown.
     #[error("database unreachable: {0}")]
     Unreachable(String),
+    /// This engine reads a replica: writes and what they depend on are for the primary.
+    #[error("a replica takes no writes")]
+    Replica,
     /// The disk is full.
     #[error("disk full")]
     Full,

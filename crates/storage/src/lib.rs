@@ -43,6 +43,7 @@ use loci_model::{
 };
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Shorthand for what storage calls return.
 pub type Result<T> = std::result::Result<T, StorageError>;
@@ -287,7 +288,17 @@ pub trait Storage: Send + Sync + 'static {
     /// Writes a consistent copy to a new file while writes go on.
     async fn backup(&self, to: &Path) -> Result<()>;
 
-    /// Whether writes are being accepted.
+    /// Whether this engine reads a replica: what it shows may be behind, and it takes no writes.
+    fn is_replica(&self) -> bool {
+        false
+    }
+
+    /// How far a replica is behind, as far as it can tell.
+    async fn lag(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Whether writes are being accepted; of a replica, whether it can be read.
     async fn ready(&self) -> Result<()>;
 
     /// Whether this server may do a piece of work that one server is enough for, for so many

@@ -18,6 +18,7 @@ use loci_storage::{
 };
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// A storage engine without the comparison of workspaces that goes before policy.
 pub struct Unguarded {
@@ -303,6 +304,14 @@ impl Storage for Unguarded {
 
     async fn backup(&self, to: &Path) -> Result<()> {
         self.inner.backup(to).await
+    }
+
+    fn is_replica(&self) -> bool {
+        self.inner.is_replica()
+    }
+
+    async fn lag(&self) -> Option<Duration> {
+        self.inner.lag().await
     }
 
     async fn ready(&self) -> Result<()> {

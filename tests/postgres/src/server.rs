@@ -3,6 +3,8 @@
 //! It keeps its port and password for life, so that an address given to a client stays true over
 //! restarts. Only processes started here are ever signalled. Every wait has an end.
 
+mod replica;
+
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -36,6 +38,8 @@ const START_AGAIN_PAUSE: Duration = Duration::from_millis(200);
 const LOG_SHOWN: u64 = 8 * 1024;
 /// The lock file's line that says whether connections are accepted.
 const STATUS_LINE: usize = 7;
+/// A standby says something else.
+const ACCEPTING: [&str; 2] = ["ready", "standby"];
 
 /// A server of our own, gone when dropped.
 pub struct Postgres {
@@ -75,10 +79,16 @@ impl Postgres {
             scratch,
         };
         server.initialise(settings)?;
+        server.launch_anywhere()?;
+        Ok(server)
+    }
+
+    /// Starts it on whatever port is free.
+    fn launch_anywhere(&mut self) -> Result<()> {
         for _ in 0..PORTS_TRIED {
-            server.port = port::free()?;
-            match server.launch() {
-                Ok(()) => return Ok(server),
+            self.port = port::free()?;
+            match self.launch() {
+                Ok(()) => return Ok(()),
                 Err(Failed::PortTaken) => {}
                 Err(Failed::Otherwise(error)) => return Err(error),
             }
@@ -149,7 +159,7 @@ impl Postgres {
     fn is_ready(&self, pid: u32) -> bool {
         let lock = fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
         let is_own = lock.lines().next().is_some_and(|line| line.trim() == pid.to_string());
-        is_own && lock.lines().nth(STATUS_LINE).is_some_and(|line| line.trim() == "ready")
+        is_own && lock.lines().nth(STATUS_LINE).is_some_and(|line| ACCEPTING.contains(&line.trim()))
     }
 
     /// The address of the database `postgres`, as the superuser.
@@ -246,20 +256,22 @@ impl Postgres {
 
     /// Stops every process where it stands: the port accepts, and nothing ever answers.
     pub fn freeze(&self) {
-        self.signal_all(Signal::STOP);
-    }
-
-    /// Lets a frozen server go on.
-    pub fn thaw(&self) {
-        self.signal_all(Signal::CONT);
-    }
-
-    fn signal_all(&self, signal: Signal) {
         if let Some(pid) = self.pid() {
-            process::signal(pid, signal);
+            process::signal(pid, Signal::STOP);
             for worker in process::children(pid) {
-                process::signal(worker, signal);
+                process::signal(worker, Signal::STOP);
             }
+        }
+    }
+
+    /// Lets a frozen server go on. The postmaster last: while it stands still no child comes or
+    /// goes, so none of them is overlooked in the list and left standing with what it has locked.
+    pub fn thaw(&self) {
+        if let Some(pid) = self.pid() {
+            for worker in process::children(pid) {
+                process::signal(worker, Signal::CONT);
+            }
+            process::signal(pid, Signal::CONT);
         }
     }
 

@@ -33,6 +33,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tower::{Layer, Service};
 
+/// What a replica knows may be old; these say so, and how old as far as is known.
+const STALE: HeaderName = HeaderName::from_static("loci-stale");
+const LAG: HeaderName = HeaderName::from_static("loci-replica-lag-ms");
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 /// What requests that no route matches are counted and logged under.
 const NO_ROUTE: &str = "none";
@@ -44,6 +47,7 @@ struct Shared {
     rate: Option<RateLimit>,
     body: BodyLimits,
     request_timeout: Duration,
+    is_replica: bool,
     /// What a request without any credential is left with.
     nobody: Identified,
 }
@@ -55,6 +59,7 @@ pub(crate) struct GateLayer(Arc<Shared>);
 impl GateLayer {
     pub(crate) fn new(engine: Engine, metrics: Arc<Metrics>, options: &HttpOptions) -> Self {
         Self(Arc::new(Shared {
+            is_replica: engine.is_replica(),
             engine,
             metrics,
             rate: options.requests_per_second.map(RateLimit::new),
@@ -154,6 +159,9 @@ impl Shared {
         let shown = HeaderValue::from_maybe_shared(Bytes::from(id.to_string()));
         let shown = shown.expect("ids are plain ASCII");
         response.headers_mut().insert(REQUEST_ID, shown);
+        if self.is_replica {
+            self.mark_stale(&mut response).await;
+        }
         self.note(&seen, &response);
         response
     }
@@ -198,6 +206,15 @@ impl Shared {
         match inner.call(request).await {
             Ok(response) => Ok(response),
             Err(never) => match never {},
+        }
+    }
+
+    async fn mark_stale(&self, response: &mut Response) {
+        let headers = response.headers_mut();
+        headers.insert(STALE, HeaderValue::from_static("true"));
+        if let Some(lag) = self.engine.lag().await {
+            let millis = u64::try_from(lag.as_millis()).unwrap_or(u64::MAX);
+            headers.insert(LAG, HeaderValue::from(millis));
         }
     }
 

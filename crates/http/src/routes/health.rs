@@ -30,7 +30,7 @@ pub(crate) async fn healthz() -> Json<Health> {
     Json(Health { status: "ok" })
 }
 
-/// Whether writes are being accepted.
+/// Whether writes are being accepted; on a replica, whether it can be read.
 #[utoipa::path(get, path = "/readyz", tag = "health", operation_id = "readyz", security(()),
     responses((status = 200, body = Health), (status = 503, description = "Not now")))]
 pub(crate) async fn readyz(State(native): State<Arc<Native>>) -> Result<Json<Health>> {
@@ -38,7 +38,10 @@ pub(crate) async fn readyz(State(native): State<Arc<Native>>) -> Result<Json<Hea
         Ok(()) => Ok(Json(Health { status: "ok" })),
         Err(error) => {
             tracing::warn!(%error, "not ready");
-            let message = "the server does not accept writes";
+            let message = match native.engine.is_replica() {
+                true => "the replica cannot be read",
+                false => "the server does not accept writes",
+            };
             Err(Failure::new(StatusCode::SERVICE_UNAVAILABLE, message).retry_after(1))
         }
     }

@@ -92,6 +92,9 @@ pub(crate) struct ServeArgs {
     /// Configuration file (TOML)
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// The database is a streaming standby: serve reads, marked as possibly stale, and no writes
+    #[arg(long)]
+    pub(crate) replica: bool,
 }
 
 #[derive(Debug, clap::Args)]

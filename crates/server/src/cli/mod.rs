@@ -49,7 +49,8 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
             }
             let place = Place::given(common.data, common.database)?;
             let (listen, config) = (serve_args.listen, serve_args.config);
-            return serve(ServeRequest { listen, place, config }).await;
+            let is_replica = serve_args.replica;
+            return serve(ServeRequest { listen, place, config, is_replica }).await;
         }
         other => other,
     };

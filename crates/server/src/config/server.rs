@@ -14,6 +14,8 @@ use std::path::PathBuf;
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ServerSection {
     pub(crate) listen: Option<String>,
+    /// Whether the database is a replica, which is only read.
+    pub(crate) replica: bool,
     data: Option<PathBuf>,
     database: Option<DatabaseUrl>,
     database_env: Option<String>,

@@ -20,6 +20,7 @@ mod naughty;
 mod postgres_doors;
 mod postgres_faults;
 mod postgres_faults_siege;
+mod postgres_replica;
 mod postgres_start;
 mod race;
 mod redact;
