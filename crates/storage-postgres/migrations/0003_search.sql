@@ -14,6 +14,8 @@ create table word (
     constraint word_pk primary key (store_id, memory_id)
 );
 
+alter table word alter column terms set statistics 0;
+
 create index word_by_term on word using gin (terms) with (fastupdate = off);
 
 alter table word enable row level security;
@@ -70,6 +72,7 @@ begin
         ' primary key (store_id, memory_id, nth))',
         passages, schema, dims
     );
+    execute format('alter table %I alter column embedding set statistics 0', passages);
     execute format(
         'create index on %I using hnsw (embedding %s.halfvec_cosine_ops)', passages, schema
     );
