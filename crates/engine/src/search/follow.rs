@@ -46,6 +46,10 @@ const LEASE_SECS: u32 = 15;
 /// How long to leave an embedder alone that fails.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(5);
 
+/// What versions are found by: their vectors, and their words.
+type Vectors = Vec<(VersionId, VectorSource)>;
+type Words = Vec<(VersionId, Vec<String>)>;
+
 /// Where vectors stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingStatus {
@@ -208,7 +212,7 @@ impl Engine {
         generation: &Generation,
         VectorLag { workspace, store, .. }: VectorLag,
         through: u64,
-        (vectors, words): (Vec<(VersionId, VectorSource)>, Vec<(VersionId, Vec<String>)>),
+        (vectors, words): (Vectors, Words),
     ) -> Result<()> {
         let generation = generation.id;
         let batch = VectorBatch { workspace, generation, store, through, vectors, words };
@@ -291,7 +295,7 @@ fn pause_among(writes: u64, took: Duration) -> Duration {
 }
 
 /// The words that texts are found by, told apart on a thread that may be blocked.
-async fn words_of(texts: Vec<Embeddable>) -> Result<Vec<(VersionId, Vec<String>)>> {
+async fn words_of(texts: Vec<Embeddable>) -> Result<Words> {
     if texts.is_empty() {
         return Ok(Vec::new());
     }
@@ -303,10 +307,7 @@ async fn words_of(texts: Vec<Embeddable>) -> Result<Vec<(VersionId, Vec<String>)
 }
 
 /// Embeds texts on a thread that may be blocked.
-async fn embed(
-    embedder: &Arc<dyn Embedder>,
-    texts: Vec<Embeddable>,
-) -> Result<Vec<(VersionId, VectorSource)>> {
+async fn embed(embedder: &Arc<dyn Embedder>, texts: Vec<Embeddable>) -> Result<Vectors> {
     let embedder = Arc::clone(embedder);
     let embedding = tokio::task::spawn_blocking(move || {
         let cut: Vec<Vec<Cow<'_, str>>> =
