@@ -156,6 +156,7 @@ async fn stolen_entry(world: &World, store: StoreId) -> LogEntry {
     entry
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "an answer is written down and gone")]
 fn shown<T: Debug>(answer: Result<T, StorageError>) -> String {
     if let Err(StorageError::Io(why) | StorageError::Corrupt(why)) = &answer {
         panic!("a refusal, not an accident: {why}");
