@@ -17,7 +17,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 /// Memories that hold a word are counted up to this many; beyond, it is common.
-const COUNTED_MAX: i64 = 20_000;
+const COUNTED_MAX: i64 = 5000;
 /// Memories taken for their words, and for the phrases of a query that is nothing else.
 const BY_WORD_MAX: i64 = 800;
 const BY_PHRASE_MAX: i64 = 2000;
@@ -28,7 +28,7 @@ const COMMON_MAX: usize = 4;
 const NEAREST_MAX: i64 = 300;
 const FARTHEST_MAX: i64 = 5;
 /// Up to this many memories a store is compared whole, which is exact.
-const SMALL_STORE_MAX: u64 = 50_000;
+const SMALL_STORE_MAX: u64 = 10_000;
 /// The best that are read with their neighbours, the size of a directory that is taken whole, what
 /// is taken on each side in a larger one, and how much there is of it together.
 const ACCOMPANIED_MAX: usize = 300;
