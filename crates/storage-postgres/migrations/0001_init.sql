@@ -5,7 +5,7 @@
 -- kind and, except for Loci itself, an id. Free text that may hold a zero character, which
 -- PostgreSQL refuses, is escaped on the way in.
 --
--- The key of everything inside a store begins with the store, so that rows of one store can be kept
+-- Every key of what is inside a store holds the store, so that rows of one store can be kept
 -- together, on one node of many if need be. Everything a tenant owns names its workspace, and row
 -- security compares it with the workspace that the transaction was opened for. There are no foreign
 -- keys on the rows of memories: there is one write path, it holds the lock of the store, and the

@@ -221,6 +221,7 @@ as $$
                     and w.workspace_id = (
                         select nullif(current_setting('loci.workspace', true), '')::uuid
                     )
+                    and m.workspace_id = w.workspace_id
                     and m.path is not null
                     and m.visibility <= shown_to
                     and (m.expires_at is null or m.expires_at > moment)
@@ -250,6 +251,7 @@ as $$
             and w.workspace_id = (
                 select nullif(current_setting('loci.workspace', true), '')::uuid
             )
+            and m.workspace_id = w.workspace_id
             and m.path is not null
             and m.visibility <= shown_to
             and (m.expires_at is null or m.expires_at > moment)
