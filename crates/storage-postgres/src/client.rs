@@ -71,8 +71,13 @@ impl Clients {
         let deadline = waiting.since + left;
         let client = in_time(deadline, self.pool.get()).await?;
         let begin = if is_long {
+            // Who has time for a long statement has it for those before it, too.
             let millis = patience.as_millis();
-            format!("{begin}; {}; set local statement_timeout = {millis}", enter(tenant))
+            format!(
+                "{begin}; {}; set local statement_timeout = {millis}; \
+                 set local lock_timeout = {millis}",
+                enter(tenant)
+            )
         } else {
             format!("{begin}; {}", enter(tenant))
         };

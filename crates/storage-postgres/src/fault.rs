@@ -60,7 +60,10 @@ impl From<Fault> for StorageError {
                 None if error.is_closed() || is_io(&error) => Self::Unreachable(told(&error)),
                 None => Self::Corrupt(told(&error)),
                 Some(code) if is_away(code) => Self::Unreachable(told(&error)),
-                Some(code) if is_transient(code) => Self::Busy,
+                Some(code) if is_transient(code) => {
+                    tracing::warn!(why = told(&error), "the database has too much to do");
+                    Self::Busy
+                }
                 Some(&SqlState::DATA_CORRUPTED | &SqlState::INDEX_CORRUPTED) => {
                     Self::Corrupt(told(&error))
                 }

@@ -1,10 +1,9 @@
 //! Deleting a removed store for good, a bounded number of memories at a time, so that other writes
 //! get their turn in between.
 //!
-//! Nobody writes to a removed store any more, except who began to put vectors a moment before; they
-//! hold its row and those of the versions. So versions go before their vectors and the store goes
-//! before all that is left of it: a deletion waits for the holder, and what follows it sees what the
-//! holder wrote.
+//! Nobody writes to a removed store any more, except who began to put vectors a moment before. They
+//! hold its row, so taking it for itself waits for them first of all; whoever comes later finds a
+//! removed store and leaves it alone.
 
 use crate::client::{Tx, uuid};
 use crate::fault::Result;

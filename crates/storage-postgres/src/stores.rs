@@ -54,10 +54,12 @@ pub(crate) async fn lock_one(tx: &Tx, store: StoreId) -> Result<StoreRow> {
     found.filter(|row| !row.is_removed).ok_or_else(|| not_found("memory store"))
 }
 
-/// Takes the row of one store that was removed and is not purged yet.
+/// Takes the row of one store that was removed and is not purged yet, and waits for those who hold
+/// it: later, with other rows taken, would be too late, because they may want those.
 pub(crate) async fn lock_removed(tx: &Tx, store: StoreId) -> Result<StoreRow> {
-    let found = lock(tx, &[store]).await?.pop();
-    found.filter(|row| row.is_removed).ok_or_else(|| not_found("memory store"))
+    let id = uuid(store.to_bytes());
+    let row = tx.query_opt(include_str!("../queries/store/lock_alone.sql"), &[&id]).await?;
+    row.as_ref().map(read).transpose()?.ok_or_else(|| not_found("memory store"))
 }
 
 /// The columns of a store, as every statement of this file selects them.

@@ -56,6 +56,14 @@ async fn rows(database: &Database, sql: &str) -> i64 {
     client.query_one(sql, &[]).await.unwrap().get(0)
 }
 
+/// Transactions that PostgreSQL had to break off because they waited for each other. It is told by
+/// each of them when it ends, which takes a moment to arrive.
+async fn deadlocks(database: &Database) -> i64 {
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    rows(database, "select deadlocks from pg_stat_database where datname = current_database()")
+        .await
+}
+
 const ALL_VECTORS: &str =
     "select (select count(*) from loci.vector) + (select count(*) from loci.vector_mark)";
 
@@ -97,6 +105,7 @@ async fn a_store_that_is_purged_leaves_no_vectors() {
         assert_eq!(gone.unwrap().receipt, Receipt::Purged { is_done: true });
         assert_eq!(rows(&database, ALL_VECTORS).await, 0);
     }
+    assert_eq!(deadlocks(&database).await, 0, "whoever removes a store waits at most for its turn");
 }
 
 #[tokio::test(flavor = "multi_thread")]
