@@ -5,7 +5,8 @@
 
 use crate::{DeclaredKey, Engine, Error, NewPrincipal, Result, Secret};
 use loci_model::{
-    Actor, Audience, Caller, KeyScope, Power, Principal, PrincipalKind, WorkspaceId, policy::System,
+    Actor, ApiKey, Audience, Caller, KeyScope, Power, Principal, PrincipalKind, WorkspaceId,
+    policy::System,
 };
 use loci_storage::Mutation;
 use std::time::Duration;
@@ -109,6 +110,16 @@ impl Engine {
     /// Makes sure that a workspace, its administrator and a key exist. `given` is the operator's own
     /// admin key; it replaces the one given before.
     pub async fn bootstrap(&self, given: Option<&Secret>) -> Result<FirstStart> {
+        self.bootstrap_with(given, &Secret::generate(&self.seams)).await
+    }
+
+    /// The same with `fresh` for the key that is made where there is none. A start that is tried
+    /// again brings the same one and gets it to show, although it was the try before that made it.
+    pub async fn bootstrap_with(
+        &self,
+        given: Option<&Secret>,
+        fresh: &Secret,
+    ) -> Result<FirstStart> {
         let FirstStart { workspace, administrator, .. } = self.settle().await?;
         let declare = |name: &str, secret: &Secret| DeclaredKey {
             name: name.into(),
@@ -123,11 +134,13 @@ impl Engine {
                 self.declare_key(declare(FROM_ENVIRONMENT, secret)).await?;
                 None
             }
-            None if self.has_keys(workspace).await? => None,
             None => {
-                let secret = Secret::generate(&self.seams);
-                self.declare_key(declare(GENERATED, &secret)).await?;
-                Some(secret)
+                let standing = self.valid_keys(workspace).await?;
+                if standing.is_empty() {
+                    self.declare_key(declare(GENERATED, fresh)).await?;
+                }
+                let is_ours = |key: &ApiKey| key.secret_hash == fresh.hash();
+                (standing.is_empty() || standing.iter().any(is_ours)).then(|| fresh.clone())
             }
         };
         Ok(FirstStart { workspace, administrator, admin_key })
@@ -135,9 +148,14 @@ impl Engine {
 
     /// Whether any key of the workspace opens anything.
     pub async fn has_keys(&self, workspace: WorkspaceId) -> Result<bool> {
+        Ok(!self.valid_keys(workspace).await?.is_empty())
+    }
+
+    async fn valid_keys(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>> {
         let now = self.seams.now();
         let pass = System::because("start-up asks whether a key exists").administer(workspace, now);
-        Ok(self.storage.keys(&pass).await?.iter().any(|key| key.is_valid_at(now)))
+        let keys = self.storage.keys(&pass).await?;
+        Ok(keys.into_iter().filter(|key| key.is_valid_at(now)).collect())
     }
 
     /// The caller that whoever can open the data directory is: its administrator, in person.

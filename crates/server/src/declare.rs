@@ -167,6 +167,6 @@ fn context(engine: &Engine, caller: Caller) -> Context {
 fn named(kind: &'static str, name: &str) -> impl FnOnce(Failure) -> Failure {
     move |failure| {
         let message = format!("configuration: {kind} {name:?}: {}", failure.message);
-        Failure::failed(message)
+        Failure { may_pass: failure.may_pass, ..Failure::failed(message) }
     }
 }

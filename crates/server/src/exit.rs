@@ -39,12 +39,14 @@ pub(crate) struct Failure {
     pub(crate) exit: Exit,
     /// One line for standard error; empty when nobody is there to read it.
     pub(crate) message: String,
+    /// Whether the same may succeed later without anything being changed.
+    pub(crate) may_pass: bool,
 }
 
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { exit, message }
+        Self { exit, message, may_pass: false }
     }
 
     pub(crate) fn failed(message: impl Into<String>) -> Self {
@@ -81,12 +83,14 @@ impl From<io::Error> for Failure {
 
 impl From<loci_engine::Error> for Failure {
     fn from(error: loci_engine::Error) -> Self {
-        let exit = Exit::from_status(codes::code(&error).status);
-        match error {
+        let code = codes::code(&error);
+        let exit = Exit::from_status(code.status);
+        let message = match error {
             // Here the reader of the message is the operator, who needs the inner text.
-            loci_engine::Error::Internal(why) => Self::new(exit, why),
-            other => Self::new(exit, other.to_string()),
-        }
+            loci_engine::Error::Internal(why) => why,
+            other => other.to_string(),
+        };
+        Self { exit, message, may_pass: code.is_retryable }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::declare::declare;
 use crate::exit::Failure;
 use crate::held::Refusal;
 use crate::holder::{self, Kind};
+use crate::patience::{Patience, patiently};
 use crate::place::Place;
 use crate::wire::{self, Answering, Holding};
 use loci_engine::Secret;
@@ -23,9 +24,6 @@ use tokio::time::Instant;
 /// How long a start waits for a command that is using the directory.
 const COMMAND_WAIT: Duration = Duration::from_secs(10);
 const COMMAND_POLL: Duration = Duration::from_millis(50);
-/// How long a start waits for a database that does not answer: both may be starting.
-const DATABASE_WAIT: Duration = Duration::from_secs(30);
-const DATABASE_POLL: Duration = Duration::from_millis(500);
 
 /// What the command line said.
 pub(crate) struct ServeRequest {
@@ -69,9 +67,19 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
             return Ok(());
         }
     };
-    let started = start(&holding, &config, listen, admin_key.as_ref()).await;
+    let started = tokio::select! {
+        started = start(&holding, &place, &config, listen, admin_key.as_ref()) => started.map(Some),
+        name = signals.next() => {
+            tracing::info!(signal = name, "stopped before it listened");
+            Ok(None)
+        }
+    };
     let (listener, shown_key) = match started {
-        Ok(started) => started,
+        Ok(Some(started)) => started,
+        Ok(None) => {
+            holding.release().await;
+            return Ok(());
+        }
         Err(failure) => {
             holding.release().await;
             return Err(failure);
@@ -123,31 +131,19 @@ async fn run(
 /// a database that does not answer yet.
 async fn take(place: &Place, kind: Kind, search: &SearchConfig) -> Result<Holding, Failure> {
     let began = Instant::now();
-    let mut has_told = false;
+    let mut patience = Patience::new();
     loop {
-        let pause = match Holding::take(place, kind, search).await {
+        match Holding::take(place, kind, search).await {
             Ok(holding) => return Ok(holding),
             Err(Refusal::Failed(failure)) => return Err(failure),
             Err(Refusal::Held) => {
                 if let Some(failure) = held_for_good(place, began) {
                     return Err(failure);
                 }
-                COMMAND_POLL
+                tokio::time::sleep(COMMAND_POLL).await;
             }
-            Err(Refusal::Away(failure)) if began.elapsed() >= DATABASE_WAIT => {
-                let waited = DATABASE_WAIT.as_secs();
-                let message = format!("{}; waited {waited} seconds for it", failure.message);
-                return Err(Failure::failed(message));
-            }
-            Err(Refusal::Away(failure)) => {
-                if !has_told {
-                    tracing::warn!(why = failure.message, "waiting for the database");
-                    has_told = true;
-                }
-                DATABASE_POLL
-            }
-        };
-        tokio::time::sleep(pause).await;
+            Err(Refusal::Away(failure)) => patience.wait(failure).await?,
+        }
     }
 }
 
@@ -167,6 +163,7 @@ fn held_for_good(place: &Place, since: Instant) -> Option<Failure> {
 /// not be opened, makes no key.
 async fn start(
     holding: &Holding,
+    place: &Place,
     config: &Config,
     listen: SocketAddr,
     admin_key: Option<&Secret>,
@@ -174,7 +171,9 @@ async fn start(
     let engine = holding.engine();
     let is_replica = engine.is_replica();
     let will_have_key = !is_replica && (admin_key.is_some() || !config.keys.is_empty());
-    let has_key = will_have_key || engine.has_keys(holding.start().workspace).await?;
+    let workspace = holding.start().workspace;
+    let has_key =
+        will_have_key || patiently(place, async || Ok(engine.has_keys(workspace).await?)).await?;
     if !is_loopback(listen.ip()) && !has_key {
         return Err(Failure::failed(format!(
             "refusing to listen on {listen} without a key: set LOCI_ADMIN_KEY, declare a key in \
@@ -188,11 +187,16 @@ async fn start(
         // Keys and declarations come from the primary like everything else.
         return Ok((listener, None));
     }
-    // Servers that start together find what the first of them made.
-    let first = engine.one_at_a_time(async {
-        let first = engine.bootstrap(admin_key).await?;
-        declare(engine, holding.start(), config).await?;
-        Ok::<_, Failure>(first)
+    // One for all tries: the key that a try made must be known to the one that shows it.
+    let fresh = Secret::generate(engine.seams());
+    let first = patiently(place, async || {
+        // Servers that start together find what the first of them made.
+        let work = engine.one_at_a_time(async {
+            let first = engine.bootstrap_with(admin_key, &fresh).await?;
+            declare(engine, holding.start(), config).await?;
+            Ok::<_, Failure>(first)
+        });
+        work.await
     });
     Ok((listener, first.await?.admin_key))
 }

@@ -59,7 +59,7 @@ impl Holding {
             Error::Replica => Refusal::Away(Failure::failed(format!(
                 "{place} holds no memories yet; a server on the primary begins"
             ))),
-            other => Refusal::Failed(other.into()),
+            other => settling(place, other.into()),
         })?;
         Ok(Self { held, engine, following: None, start })
     }
@@ -175,6 +175,15 @@ impl Answering {
         }
         drop(self.router);
         self.holding.release().await;
+    }
+}
+
+/// What it means that nothing could be made or found in a place that was opened. A database may
+/// have gone away since, and come back.
+fn settling(place: &Place, failure: Failure) -> Refusal {
+    match place {
+        Place::Database(_) if failure.may_pass => Refusal::Away(failure),
+        Place::Database(_) | Place::Directory(_) => Refusal::Failed(failure),
     }
 }
 

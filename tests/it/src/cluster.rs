@@ -75,14 +75,19 @@ impl Cluster {
     /// What a statement says, asked past Loci; columns are divided by `|`.
     #[track_caller]
     pub fn sql(&self, statement: &str) -> String {
-        let psql = Build::Floor.bin().expect("the run has PostgreSQL's programs").join("psql");
-        let mut command = Command::new(psql);
-        command.args(["--no-psqlrc", "--tuples-only", "--no-align", "--quiet"]);
-        let output = command.args(["--dbname", &self.url(), "--command", statement]).output();
-        let output = output.expect("psql can be started");
+        let output = self.psql(statement).output().expect("psql can be started");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{statement}: {said}");
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    /// The program that says it.
+    pub fn psql(&self, statement: &str) -> Command {
+        let psql = Build::Floor.bin().expect("the run has PostgreSQL's programs").join("psql");
+        let mut command = Command::new(psql);
+        command.args(["--no-psqlrc", "--tuples-only", "--no-align", "--quiet"]);
+        command.args(["--dbname", &self.url(), "--command", statement]);
+        command
     }
 
     /// Looks for damage through the command line.

@@ -2,6 +2,7 @@
 //! PostgreSQL, and end up with one workspace, one administrator, and what the configuration declares
 //! once. The password in the database's URL is never shown.
 
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -156,6 +157,62 @@ fn a_server_waits_for_postgresql_and_outlives_it() {
     api.put("/after", "written after");
     assert_eq!(api.memories().len(), 2);
     server.stop();
+}
+
+/// Somebody has the table to themselves until PostgreSQL ends, so a start stands exactly there.
+fn hold_table(cluster: &Cluster, table: &str) -> Child {
+    let statements = format!("begin; lock table loci.{table}; select pg_sleep(60)");
+    let held = cluster.psql(&statements).stderr(Stdio::null()).spawn().unwrap();
+    let is_held = format!(
+        "select count(*) from pg_locks where relation = 'loci.{table}'::regclass
+        and mode = 'AccessExclusiveLock' and granted"
+    );
+    wait_until("the table is held", || cluster.sql(&is_held) == "1");
+    held
+}
+
+#[track_caller]
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_secs(20), "{what}: not in time");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_server_outlives_postgresql_between_opening_it_and_listening() {
+    let mut postgres = Postgres::start(Build::Floor).unwrap();
+    // What a start looks for first, what it takes turns by, and what it declares when it has made
+    // a key.
+    for table in ["workspace", "lease", "store"] {
+        let declares = "[[store]]\nname = 'declared'\n";
+        let cluster = Cluster::on(&postgres).with(|setup| setup.admin_key(None).config(declares));
+        cluster.loci().ok(&["store", "create", "first"]);
+        let mut held = hold_table(&cluster, table);
+        let server = thread::scope(|scope| {
+            let starting = scope.spawn(|| cluster.start());
+            wait_until("the start waits", || {
+                cluster.setup().printed().contains("waiting for the database")
+                    || starting.is_finished()
+            });
+            postgres.stop().unwrap();
+            thread::sleep(Duration::from_secs(1));
+            postgres.start_again().unwrap();
+            starting.join().unwrap()
+        });
+        held.wait().unwrap();
+        let printed = cluster.setup().printed();
+        let keys: Vec<&str> = printed
+            .lines()
+            .filter_map(|line| line.strip_prefix("admin key (shown once): "))
+            .collect();
+        let [key] = keys.as_slice() else { panic!("{table}: {} keys", keys.len()) };
+        let stores = server.client_as(Some(key)).get("/v1/memory_stores").ok();
+        assert_eq!(stores["data"].as_array().unwrap().len(), 2, "{table}: {stores}");
+        assert_eq!(cluster.sql("select count(*) from loci.api_key"), "1", "{table}");
+        server.stop();
+    }
 }
 
 #[test]
