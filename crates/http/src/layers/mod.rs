@@ -126,6 +126,7 @@ impl Shared {
         let matched = request.extensions().get::<MatchedPath>();
         let route = matched.map_or(NO_ROUTE, MatchedPath::as_str);
         let timing = routes::timing(route);
+        let is_for_anybody = routes::is_for_anybody(route);
         let id = self.engine.seams().request_id(self.engine.seams().now());
         let mut seen = Seen {
             id,
@@ -135,7 +136,12 @@ impl Shared {
             started: Instant::now(),
         };
         request.extensions_mut().insert(id);
-        let work = self.work(request, inner, timing, &mut seen.principal, id);
+        let work = async {
+            match is_for_anybody {
+                true => self.answer_anybody(request, inner, timing).await,
+                false => self.work(request, inner, timing, &mut seen.principal, id).await,
+            }
+        };
         let outcome = AssertUnwindSafe(work).catch_unwind();
         let outcome = match timing {
             Timing::Bounded => {
@@ -160,7 +166,7 @@ impl Shared {
         let shown = shown.expect("ids are plain ASCII");
         response.headers_mut().insert(REQUEST_ID, shown);
         if self.is_replica {
-            self.mark_stale(&mut response).await;
+            self.mark_stale(&mut response, !is_for_anybody).await;
         }
         self.note(&seen, &response);
         response
@@ -203,16 +209,31 @@ impl Shared {
             }
         };
         request.extensions_mut().insert(identified);
-        match inner.call(request).await {
-            Ok(response) => Ok(response),
-            Err(never) => match never {},
-        }
+        let Ok(response) = inner.call(request).await;
+        Ok(response)
     }
 
-    async fn mark_stale(&self, response: &mut Response) {
+    /// Whoever it is, and whatever key they bring.
+    async fn answer_anybody<S>(
+        &self,
+        mut request: Request,
+        mut inner: S,
+        timing: Timing,
+    ) -> Result<Response, Failure>
+    where
+        S: Service<Request, Response = Response, Error = Infallible>,
+    {
+        body::discard(&mut request, timing, &self.body).await?;
+        request.extensions_mut().insert(self.nobody.clone());
+        let Ok(response) = inner.call(request).await;
+        Ok(response)
+    }
+
+    async fn mark_stale(&self, response: &mut Response, says_how: bool) {
         let headers = response.headers_mut();
         headers.insert(STALE, HeaderValue::from_static("true"));
-        if let Some(lag) = self.engine.lag().await {
+        let lag = if says_how { self.engine.lag().await } else { None };
+        if let Some(lag) = lag {
             let millis = u64::try_from(lag.as_millis()).unwrap_or(u64::MAX);
             headers.insert(LAG, HeaderValue::from(millis));
         }

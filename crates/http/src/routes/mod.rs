@@ -65,6 +65,12 @@ pub(crate) fn timing(route: &str) -> Timing {
     }
 }
 
+/// Whether it does not matter to a route who asks, nor how old is what it tells. Neither is looked up
+/// then: a probe must not wait for storage only because it brings a key.
+pub(crate) fn is_for_anybody(route: &str) -> bool {
+    matches!(route, "/healthz" | "/readyz" | "/openapi.json")
+}
+
 /// The native routes, without layers.
 pub(crate) fn router(native: Arc<Native>) -> Router {
     const STORE: &str = "/v1/memory_stores/{memory_store_id}";
