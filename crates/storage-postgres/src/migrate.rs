@@ -46,6 +46,8 @@ struct Look {
     is_member: bool,
     has_schema: bool,
     has_migrations: bool,
+    /// Who may change the schema, where there is one.
+    owner: Option<String>,
 }
 
 /// Brings the schema up to date.
@@ -72,7 +74,12 @@ pub(crate) async fn run(client: &Client) -> Result<(), OpenError> {
         }
         Ok::<_, tokio_postgres::Error>(())
     };
-    prepared.await.map_err(|error| not_allowed(error, &found))?;
+    prepared.await.map_err(|error| match &found.owner {
+        Some(owner) if (1..FORMAT).contains(&format) && is_denied(&error) => {
+            left_behind(format, owner, &found)
+        }
+        _ => not_allowed(error, &found),
+    })?;
     // The lock goes with the connection.
     Ok(())
 }
@@ -120,6 +127,7 @@ async fn look(client: &Client) -> Result<Look, OpenError> {
         is_member: row.try_get(7)?,
         has_schema: row.try_get(8)?,
         has_migrations: row.try_get(9)?,
+        owner: row.try_get(10)?,
     })
 }
 
@@ -208,6 +216,17 @@ fn is_denied(error: &tokio_postgres::Error) -> bool {
 /// What is not there is a role: PostgreSQL calls that a wrong value of the setting.
 fn is_missing(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::INVALID_PARAMETER_VALUE)
+}
+
+/// Tells a user that may only work on the schema who brings it forward. Making it the owner would
+/// work too, and give every server more than it needs.
+fn left_behind(format: u32, owner: &str, look: &Look) -> OpenError {
+    let Look { user, database, .. } = look;
+    OpenError::NotAllowed(format!(
+        "the schema of the database {database} has format {format}, this version of loci needs \
+         {FORMAT}, and the user {user} may not change it; bring it forward once as the role that \
+         owns it: LOCI_DATABASE=postgres://{owner}:…@…/{database} loci check"
+    ))
 }
 
 /// Tells a user that may not do something what lets it.
@@ -321,6 +340,40 @@ mod tests {
         drop(clients);
         let tidy = format!("reassign owned by {user} to current_user; drop owned by {user};");
         as_superuser(&database, &format!("{tidy} drop role {user}; drop role {member}")).await;
+    }
+
+    #[tokio::test]
+    async fn a_plain_server_role_is_told_who_brings_an_old_schema_forward() {
+        let database = fresh().await;
+        let (owner, plain) =
+            (format!("{}_owner", database.name()), format!("{}_plain", database.name()));
+        // Whatever else starts here makes the role.
+        opened(&fresh().await.url()).await.unwrap();
+        let old = in_one_go(STEPS[0], 1);
+        as_superuser(
+            &database,
+            &format!(
+                "create role {owner} login password 'secret'; grant {ROLE} to {owner};
+                create role {plain} login password 'secret'; grant {ROLE} to {plain};
+                create schema loci authorization {owner}; set role {owner};
+                {table}; grant usage on schema loci to {ROLE}; grant select on loci.migration to {ROLE};
+                {old}",
+                table = include_str!("../queries/migration/table.sql"),
+            ),
+        )
+        .await;
+        let refused = opened(&database.url_as(&plain, "secret")).await.err().unwrap().to_string();
+        let formats = format!("has format 1, this version of loci needs {FORMAT}");
+        assert!(refused.contains(&formats) && refused.ends_with(" loci check"), "{refused}");
+        assert!(refused.contains(&format!("postgres://{owner}:")), "{refused}");
+        assert!(!refused.contains("alter schema"), "{refused}");
+        opened(&database.url_as(&owner, "secret")).await.unwrap();
+        let clients = opened(&database.url_as(&plain, "secret")).await.unwrap();
+        let steps = one(&clients, "select count(*)::text from migration").await;
+        assert_eq!(steps, FORMAT.to_string());
+        drop(clients);
+        let tidy = format!("reassign owned by {owner} to current_user; drop owned by {owner};");
+        as_superuser(&database, &format!("{tidy} drop role {owner}; drop role {plain}")).await;
     }
 
     #[tokio::test]

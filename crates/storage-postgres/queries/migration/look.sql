@@ -18,6 +18,7 @@ select
         select 1
         from pg_class as c inner join pg_namespace as n on n.oid = c.relnamespace
         where n.nspname = 'loci' and c.relname = 'migration'
-    )
+    ),
+    (select quote_ident(pg_get_userbyid(n.nspowner)) from pg_namespace as n where n.nspname = 'loci')
 from pg_database as d
 where d.datname = current_database()
