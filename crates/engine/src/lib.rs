@@ -32,7 +32,7 @@ pub use changes::ChangePage;
 pub use context::{Context, IdempotencyKey, Identified};
 pub use error::Error;
 pub use keys::{DeclaredKey, NewKey};
-pub use loci_storage::waiting::as_one_request;
+pub use loci_storage::request::as_one_request;
 pub use principals::NewPrincipal;
 pub use secret::Secret;
 pub use sessions::{NewAttachment, NewSession};

@@ -49,6 +49,17 @@ create index api_key_by_workspace on api_key (workspace_id, created_at, key_id);
 
 create index api_key_by_session on api_key (session_id) where session_id is not null;
 
+-- A page is turned by whatever changes keys, principals, or what policy knows about the stores of a
+-- workspace, in the same transaction. What servers keep of these in memory counts only on the page
+-- that it was read on. Pages are drawn and not counted, so that one does not come back when the
+-- database is set back to an earlier state under running servers.
+-- They are Loci's own and tell nobody anything, so they are not locked up with the tenant's rows.
+create table access_page (
+    workspace uuid not null constraint access_page_pk primary key,
+    page bigint not null
+)
+with (fillfactor = 50);
+
 -- The row of a store is its lock: whoever writes to the store holds it until the commit, so feed
 -- numbers have no gaps and preconditions are decided here. The counters at the end are kept in the
 -- transaction that changes what they count: seq and last_at are the newest number and time of the
@@ -325,6 +336,24 @@ alter column digest set statistics 0;
 alter table payload alter column content set statistics 0;
 
 alter table vector alter column passages set statistics 0;
+
+-- What a plan may build on. Statements are planned once for all stores, so the planner has to think of
+-- a large one: that a store, and a workspace all the more, is most of a table. Then a row is looked for
+-- by its whole key and never among all rows of its store.
+alter table memory
+alter column store_id set (n_distinct = 2), alter column workspace_id set (n_distinct = 1);
+
+alter table version
+alter column store_id set (n_distinct = 2), alter column workspace_id set (n_distinct = 1);
+
+alter table payload
+alter column store_id set (n_distinct = 2), alter column workspace_id set (n_distinct = 1);
+
+alter table redaction
+alter column store_id set (n_distinct = 2), alter column workspace_id set (n_distinct = 1);
+
+alter table vector
+alter column store_id set (n_distinct = 2), alter column workspace_id set (n_distinct = 1);
 
 -- The feed of a store: 1, 2, 3 … without gaps, times strictly increasing.
 create view change with (security_invoker = true) as

@@ -35,6 +35,8 @@ grant select, update on last_generation to loci_app;
 
 grant select, insert, update, delete on lease to loci_app;
 
+grant select, insert, update on access_page to loci_app;
+
 grant select on change, live_memory, known_version, migration to loci_app;
 
 create function key_by_hash(hash bytea)
@@ -42,17 +44,27 @@ returns table (
     key_id uuid, workspace_id uuid, principal_id uuid, name text, hint text, secret_hash bytea,
     power smallint, stores uuid[], session_id uuid, audience smallint, created_at bigint,
     expires_at bigint, revoked_at bigint, principal_kind smallint, principal_name text,
-    is_admin boolean, principal_created_at bigint
+    is_admin boolean, principal_created_at bigint, page bigint
 )
 language sql stable security definer set search_path = loci, pg_temp
 as $$
     select
         k.key_id, k.workspace_id, k.principal_id, k.name, k.hint, k.secret_hash, k.power, k.stores,
         k.session_id, k.audience, k.created_at, k.expires_at, k.revoked_at, p.kind, p.name,
-        p.is_admin, p.created_at
+        p.is_admin, p.created_at, coalesce(a.page, 0)
     from api_key as k
     inner join principal as p on p.principal_id = k.principal_id
+    left join access_page as a on a.workspace = k.workspace_id
     where k.secret_hash = hash
+$$;
+
+-- Has the planner look at the tables that grow with memories.
+create function look_again() returns void
+language plpgsql security definer set search_path = loci, pg_temp
+as $$
+begin
+    analyze (skip_locked) memory, version, payload, redaction, vector, store;
+end
 $$;
 
 create function workspaces_after(after_at bigint, after_id uuid, at_most bigint)
@@ -182,7 +194,7 @@ begin
         'key_by_hash(bytea)', 'workspaces_after(bigint, uuid, bigint)',
         'expired_memories(bigint, bigint)', 'erasable_memories(bigint, bigint)',
         'unpurged_stores(bigint)', 'lagging_stores(int, bigint)', 'forget_idempotency(bigint)',
-        'drop_vectors(int, bigint)', 'strays(bigint)'
+        'drop_vectors(int, bigint)', 'strays(bigint)', 'look_again()'
     ]
     loop
         execute format('revoke execute on function %s from public', crossing);

@@ -3,11 +3,12 @@
 
 use crate::client::{Clients, Tenant, Tx, uuid};
 use crate::draft::Draft;
-use crate::fault::{Fault, Result};
+use crate::fault::{Fault, Result, refusal};
 use crate::flush::Remembered;
 use crate::{grants, idempotency, import, keys, purge, repeats, sessions, stores, vectors};
 use loci_model::StoreId;
-use loci_storage::{Applied, Idempotency, Mutation, Receipt, ReceiptRefs, StorageError};
+use loci_storage::known::is_about_access;
+use loci_storage::{Applied, Idempotency, Mutation, Receipt, ReceiptRefs};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -114,7 +115,11 @@ async fn attempt(
         return Ok(applied);
     }
     let extra = idempotency.map(|key| remember(key, &applied.receipt));
-    draft.finish(extra.into_iter().collect()).await?;
+    let turned = match tenant(mutation) {
+        Tenant::Workspace(id) if is_about_access(mutation) => Some(id),
+        _ => None,
+    };
+    draft.finish(extra.into_iter().collect(), turned).await?;
     tx.committed();
     Ok(applied)
 }
@@ -216,21 +221,4 @@ pub(crate) fn remember(key: &Idempotency, receipt: &Receipt) -> Remembered {
         refs,
         at: key.now.as_micros(),
     }
-}
-
-/// A fault as the contract has it. Constraints are what two servers that looked at the same moment
-/// run into: the second one is told the same as if it had looked later.
-pub(crate) fn refusal(fault: Fault) -> StorageError {
-    let taken = match fault.broken_constraint() {
-        Some("workspace_pk") => Some("workspace"),
-        Some("principal_pk" | "principal_name_unique") => Some("name"),
-        Some("api_key_pk" | "api_key_secret_unique") => Some("key"),
-        Some("store_pk") => Some("memory store"),
-        Some("version_id_unique") => Some("memory version"),
-        Some("memory_pk") => Some("memory"),
-        Some("session_pk") => Some("session"),
-        Some("grant_pk" | "grant_id_unique") => Some("grant"),
-        _ => None,
-    };
-    taken.map_or_else(|| fault.into(), StorageError::Taken)
 }

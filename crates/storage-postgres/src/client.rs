@@ -9,7 +9,7 @@ use crate::fault::{Fault, Result};
 use deadpool_postgres::{Object, Pool};
 use futures_util::poll;
 use loci_model::WorkspaceId;
-use loci_storage::waiting::{left_of, took};
+use loci_storage::request::{left_of, took};
 use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;

@@ -84,6 +84,18 @@ impl Fault {
         code.is_some_and(|code| again.contains(code))
     }
 
+    /// The same failure as often as it is needed, for all who waited for the same thing.
+    pub(crate) fn for_all(self) -> impl Fn() -> StorageError {
+        let error = refusal(self);
+        move || match &error {
+            StorageError::Busy => StorageError::Busy,
+            StorageError::Unreachable(why) => StorageError::Unreachable(why.clone()),
+            StorageError::Corrupt(why) => StorageError::Corrupt(why.clone()),
+            StorageError::Taken(what) => StorageError::Taken(what),
+            other => StorageError::Io(other.to_string()),
+        }
+    }
+
     /// The name of the constraint that a row would break.
     pub(crate) fn broken_constraint(&self) -> Option<&str> {
         match self {
@@ -150,4 +162,21 @@ pub(crate) fn corrupt(what: impl Into<String>) -> Fault {
 /// A thing is not there.
 pub(crate) fn not_found(what: &'static str) -> Fault {
     Fault::Refused(StorageError::NotFound(what))
+}
+
+/// A fault as the contract has it. Constraints are what two servers that looked at the same moment
+/// run into: the second one is told the same as if it had looked later.
+pub(crate) fn refusal(fault: Fault) -> StorageError {
+    let taken = match fault.broken_constraint() {
+        Some("workspace_pk") => Some("workspace"),
+        Some("principal_pk" | "principal_name_unique") => Some("name"),
+        Some("api_key_pk" | "api_key_secret_unique") => Some("key"),
+        Some("store_pk") => Some("memory store"),
+        Some("version_id_unique") => Some("memory version"),
+        Some("memory_pk") => Some("memory"),
+        Some("session_pk") => Some("session"),
+        Some("grant_pk" | "grant_id_unique") => Some("grant"),
+        _ => None,
+    };
+    taken.map_or_else(|| fault.into(), StorageError::Taken)
 }

@@ -7,6 +7,7 @@ use crate::draft::{Desk, Draft, Place};
 use crate::fault::Result;
 use crate::row::{actor_columns, int, key_of, micros, text};
 use futures_util::future::{BoxFuture, try_join_all};
+use loci_model::WorkspaceId;
 use loci_model::attributes::Visibility;
 use loci_storage::column::{Code, attributes_json, pack_ids};
 use std::collections::HashSet;
@@ -51,10 +52,22 @@ impl Draft<'_> {
 
     /// Writes what is not written yet and commits, in one round trip. An error before the commit
     /// means that nothing holds; without an answer to it, that is unknown.
-    pub(crate) async fn finish(&mut self, extra: Vec<Remembered>) -> Result<()> {
+    ///
+    /// A workspace whose page is to be turned turns it last of all: who does so holds up everybody
+    /// else who does, and waits for nobody any more.
+    pub(crate) async fn finish(
+        &mut self,
+        extra: Vec<Remembered>,
+        turned: Option<WorkspaceId>,
+    ) -> Result<()> {
         let mut parts = self.parts().await?;
         if !extra.is_empty() {
             parts.push(remembered(self.tx, extra).await?);
+        }
+        if let Some(workspace) = turned {
+            let statement = self.tx.prepare(include_str!("../queries/page/turn.sql")).await?;
+            let columns: Vec<Column> = vec![Box::new(uuid(workspace.to_bytes()))];
+            parts.push(Part { statement, columns });
         }
         let client: &Client = self.tx.client();
         let mut sent: Vec<BoxFuture<'_, std::result::Result<u64, Error>>> =

@@ -68,7 +68,7 @@ pub(crate) async fn together(
     }
     let is_changed = !extra.is_empty() || draft.desks.values().any(|desk| desk.is_pending());
     if is_changed || draft.has_flushed {
-        draft.finish(extra).await?;
+        draft.finish(extra, None).await?;
         tx.committed();
     } else {
         drop(draft);

@@ -4,7 +4,7 @@
 
 use crate::client::{Tx, uuid};
 use crate::fault::{Result, corrupt, not_found};
-use crate::row::{coded, get, id, micros, opt_id, opt_time, string, taken, text, time};
+use crate::row::{coded, count, get, id, micros, opt_id, opt_time, string, taken, text, time};
 use loci_model::policy::AdminPass;
 use loci_model::{
     ApiKey, KeyId, KeyScope, Level, Power, Principal, PrincipalId, SessionId, StoreId, Timestamp,
@@ -168,11 +168,12 @@ pub(crate) async fn by_id(tx: &Tx, id: KeyId) -> Result<Option<ApiKey>> {
     found.as_ref().map(read_key).transpose()
 }
 
-/// A key and its principal, by the hash of the secret, of whatever tenant.
+/// A key and its principal, by the hash of the secret, of whatever tenant; and the page they were
+/// read on.
 pub(crate) async fn with_principal(
     tx: &Tx,
     hash: &[u8; 32],
-) -> Result<Option<(ApiKey, Principal)>> {
+) -> Result<Option<(u64, (ApiKey, Principal))>> {
     let sql = include_str!("../queries/key/by_hash.sql");
     let Some(row) = tx.query_opt(sql, &[&&hash[..]]).await? else {
         return Ok(None);
@@ -186,7 +187,7 @@ pub(crate) async fn with_principal(
         is_admin: get(&row, 15)?,
         created_at: time(&row, 16)?,
     };
-    Ok(Some((key, principal)))
+    Ok(Some((count(&row, 17)?, (key, principal))))
 }
 
 pub(crate) async fn list(tx: &Tx, workspace: WorkspaceId) -> Result<Vec<ApiKey>> {

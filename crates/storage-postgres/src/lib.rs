@@ -23,6 +23,7 @@ mod idempotency;
 mod import;
 mod inspect;
 mod keys;
+mod known;
 mod lease;
 mod list;
 mod log;
@@ -31,6 +32,7 @@ mod notify;
 mod open;
 mod passages;
 mod past;
+mod planner;
 mod purge;
 mod read;
 mod redact;
@@ -52,6 +54,7 @@ pub use open::{OpenError, PostgresOptions};
 
 use async_trait::async_trait;
 use client::{Clients, Tenant};
+use known::Known;
 use loci_model::policy::{AdminPass, BrowsePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
     ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
@@ -60,6 +63,7 @@ use loci_model::{
     ApiKey, At, Caller, Change, Grant, Invalid, Memory, MemoryId, Page, Principal, PrincipalId,
     Session, SessionId, Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
 };
+use loci_storage::request::forget_page;
 use loci_storage::{
     Applied, AsOf, ChangedTexts, CheckReport, EmbedPage, FeedEnd, Generation, GenerationId,
     Idempotency, Lookup, Mutation, Receipt, Remembered, Result, Shortlist, Storage, StorageError,
@@ -78,6 +82,7 @@ const PAGE_PATIENCE: Duration = Duration::from_secs(30);
 /// Everything of Loci in one database, which other servers may share.
 pub struct PostgresStorage {
     clients: Clients,
+    known: Known,
     side: Side,
 }
 
@@ -102,13 +107,14 @@ impl PostgresStorage {
     ) -> std::result::Result<Self, OpenError> {
         let opened = open::open(options).await?;
         let clients = opened.clients;
+        let known = Known::start(&clients);
         if options.is_replica {
-            return Ok(Self { clients, side: Side::Replica(Lag::default()) });
+            return Ok(Self { clients, known, side: Side::Replica(Lag::default()) });
         }
         let own = uuid::Uuid::from_u128(own);
         let gossip = Gossip::start(&clients, opened.address, opened.connector, own);
         let writer = Writer::start(&clients, gossip.announcer());
-        Ok(Self { clients, side: Side::Primary { writer, gossip, own } })
+        Ok(Self { clients, known, side: Side::Primary { writer, gossip, own } })
     }
 }
 
@@ -143,6 +149,8 @@ macro_rules! read_page {
 #[async_trait]
 impl Storage for PostgresStorage {
     async fn write(&self, mutation: Mutation, idempotency: Option<Idempotency>) -> Result<Applied> {
+        // Whatever it is about, what is asked next is asked anew.
+        forget_page();
         match &self.side {
             Side::Primary { writer, .. } => writer.write(mutation, idempotency).await,
             Side::Replica(_) => Err(StorageError::Replica),
@@ -160,7 +168,7 @@ impl Storage for PostgresStorage {
         principal: PrincipalId,
         session: Option<SessionId>,
     ) -> Result<Option<Facts>> {
-        read!(self, workspace, |tx| read::facts(&tx, workspace, store, principal, session))
+        self.known.facts((workspace, store, principal, session)).await
     }
 
     async fn list_stores(
@@ -197,8 +205,7 @@ impl Storage for PostgresStorage {
     }
 
     async fn all_facts(&self, caller: &Caller) -> Result<Arc<Vec<Facts>>> {
-        let known = read!(self, caller.workspace, |tx| stores::all_facts(&tx, caller));
-        known.map(Arc::new)
+        self.known.reach(caller).await
     }
 
     async fn feed_ends(&self, pass: &SearchPass) -> Result<Vec<FeedEnd>> {
@@ -307,7 +314,7 @@ impl Storage for PostgresStorage {
     }
 
     async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<(ApiKey, Principal)>> {
-        ask!(self, |tx| keys::with_principal(&tx, hash))
+        self.known.key(hash).await
     }
 
     async fn keys(&self, pass: &AdminPass) -> Result<Vec<ApiKey>> {

@@ -104,7 +104,12 @@ impl From<tokio_postgres::Error> for OpenError {
             return Self::Unreachable(with_causes(&error));
         };
         let told = format!("{} ({})", said.message(), said.code().code());
-        let is_away = [SqlState::CANNOT_CONNECT_NOW, SqlState::TOO_MANY_CONNECTIONS];
+        let is_away = [
+            SqlState::CANNOT_CONNECT_NOW,
+            SqlState::TOO_MANY_CONNECTIONS,
+            SqlState::ADMIN_SHUTDOWN,
+            SqlState::CRASH_SHUTDOWN,
+        ];
         if is_away.contains(said.code()) { Self::Unreachable(told) } else { Self::Io(told) }
     }
 }
@@ -182,8 +187,9 @@ async fn first(clients: &Clients) -> Result<(), OpenError> {
 }
 
 /// What a new connection is told before its first transaction. Every statement is written for an
-/// index, and a plan is kept for as long as its connection: one that was made while a table was
-/// nearly empty would otherwise go on reading it whole when it is not.
+/// index, whatever its parameters are, so it is planned once for each connection and not for each
+/// execution, which would take longer than most of them. A plan that was made while a table was
+/// nearly empty would go on reading it whole when it is not, were it not told to use the index.
 async fn setup(client: &Client, patience: Duration) -> Result<String, OpenError> {
     // Two thirds, so that a lock that is not to be had is told as such, and not as silence.
     let (lock_millis, millis) = (patience.as_millis() * 2 / 3, patience.as_millis());
@@ -200,6 +206,7 @@ async fn setup(client: &Client, patience: Duration) -> Result<String, OpenError>
         set idle_in_transaction_session_timeout to '10s';
         set row_security to on;
         set jit to off;
+        set plan_cache_mode to force_generic_plan;
         set enable_seqscan to off;
         set enable_hashjoin to off;
         set enable_mergejoin to off;

@@ -7,13 +7,13 @@
 //! what it is told then is that the outcome is unknown, and asking again with the same idempotency
 //! key finds out.
 
-use crate::apply::{alone, is_long, refusal, tenant};
+use crate::apply::{alone, is_long, tenant};
 use crate::client::{Clients, Tenant};
-use crate::fault::Fault;
 use crate::group::{sharable, together};
 use crate::notify::Announcer;
+use crate::planner::Planner;
 use loci_model::{EditOp, StoreId};
-use loci_storage::waiting::{left_of, took};
+use loci_storage::request::{left_of, took};
 use loci_storage::{Applied, Idempotency, Mutation, Result, StorageError};
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -49,8 +49,7 @@ pub(crate) struct Writer {
     lanes: Vec<mpsc::Sender<Job>>,
     tasks: Vec<JoinHandle<()>>,
     hasher: RandomState,
-    clients: Clients,
-    announcer: Announcer,
+    told: Told,
     short: Arc<Semaphore>,
     long: Arc<Semaphore>,
 }
@@ -58,13 +57,14 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn start(clients: &Clients, announcer: &Announcer) -> Self {
         let (mut lanes, mut tasks) = (Vec::new(), Vec::new());
+        let told = Told {
+            clients: clients.clone(),
+            announcer: announcer.clone(),
+            planner: Arc::new(Planner::default()),
+        };
         for _ in 0..LANES {
             let (queue, jobs) = mpsc::channel(QUEUE_MAX / LANES);
-            let lane = Lane {
-                clients: clients.clone(),
-                announcer: announcer.clone(),
-                held: VecDeque::new(),
-            };
+            let lane = Lane { told: told.clone(), held: VecDeque::new() };
             lanes.push(queue);
             tasks.push(tokio::spawn(lane.serve(jobs)));
         }
@@ -72,8 +72,7 @@ impl Writer {
             lanes,
             tasks,
             hasher: RandomState::new(),
-            clients: clients.clone(),
-            announcer: announcer.clone(),
+            told,
             short: Arc::new(Semaphore::new(ALONE_MAX)),
             long: Arc::new(Semaphore::new(LONG_MAX)),
         }
@@ -95,7 +94,7 @@ impl Writer {
             return answered.await.map_err(|_| ended())?;
         }
         let asked = Instant::now();
-        let answer = timeout(left_of(self.clients.patience) + QUEUE_PATIENCE, answered).await;
+        let answer = timeout(left_of(self.told.clients.patience) + QUEUE_PATIENCE, answered).await;
         took(asked.elapsed());
         match answer {
             Ok(answer) => answer.map_err(|_| ended())?,
@@ -117,15 +116,15 @@ impl Writer {
     /// Applies a job in a transaction of its own. A task of its own, too: whoever asked may go away,
     /// and the transaction is better ended than broken off.
     fn start_alone(&self, job: Job, is_long: bool) {
-        let (clients, announcer) = (self.clients.clone(), self.announcer.clone());
+        let told = self.told.clone();
         let turns = Arc::clone(if is_long { &self.long } else { &self.short });
         tokio::spawn(async move {
             let _turn = turns.acquire().await;
             if job.answer.is_closed() {
                 return;
             }
-            let done = alone(&clients, &job.mutation, job.idempotency.as_ref()).await;
-            tell(&announcer, job, done);
+            let done = alone(&told.clients, &job.mutation, job.idempotency.as_ref()).await;
+            told.tell(job, done);
         });
     }
 }
@@ -144,8 +143,7 @@ fn ended() -> StorageError {
 }
 
 struct Lane {
-    clients: Clients,
-    announcer: Announcer,
+    told: Told,
     /// Jobs that could not go with the group they came with.
     held: VecDeque<Job>,
 }
@@ -201,10 +199,10 @@ impl Lane {
     }
 
     async fn commit(&mut self, group: Vec<Job>) {
-        let fault = match together(&self.clients, &group).await {
+        let fault = match together(&self.told.clients, &group).await {
             Ok(answers) => {
                 for (job, done) in group.into_iter().zip(answers) {
-                    tell(&self.announcer, job, done);
+                    self.told.tell(job, done);
                 }
                 return;
             }
@@ -214,35 +212,35 @@ impl Lane {
         let is_own_fault = fault.is_worth_retrying() || fault.broken_constraint().is_some();
         if is_own_fault && group.len() > 1 || fault.broken_constraint() == Some("idempotency_pk") {
             for job in group {
-                let done = alone(&self.clients, &job.mutation, job.idempotency.as_ref()).await;
-                tell(&self.announcer, job, done);
+                let clients = &self.told.clients;
+                let done = alone(clients, &job.mutation, job.idempotency.as_ref()).await;
+                self.told.tell(job, done);
             }
             return;
         }
-        let error = describe(fault);
+        let error = fault.for_all();
         for job in group {
             let _ = job.answer.send(Err(error()));
         }
     }
 }
 
-fn tell(announcer: &Announcer, job: Job, applied: Result<Applied>) {
-    if applied.is_ok() {
-        announcer.announce();
-    }
-    // A caller that went away wants no answer.
-    let _ = job.answer.send(applied);
+/// The database, and who is told of a write beside the one who asked for it.
+#[derive(Clone)]
+struct Told {
+    clients: Clients,
+    announcer: Announcer,
+    planner: Arc<Planner>,
 }
 
-/// The same error for everybody.
-fn describe(fault: Fault) -> impl Fn() -> StorageError {
-    let error = refusal(fault);
-    move || match &error {
-        StorageError::Busy => StorageError::Busy,
-        StorageError::Unreachable(why) => StorageError::Unreachable(why.clone()),
-        StorageError::Corrupt(why) => StorageError::Corrupt(why.clone()),
-        StorageError::Taken(what) => StorageError::Taken(what),
-        other => StorageError::Io(other.to_string()),
+impl Told {
+    fn tell(&self, job: Job, applied: Result<Applied>) {
+        if applied.is_ok() {
+            self.announcer.announce();
+            self.planner.note(&self.clients);
+        }
+        // A caller that went away wants no answer.
+        let _ = job.answer.send(applied);
     }
 }
 

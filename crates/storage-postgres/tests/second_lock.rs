@@ -15,13 +15,12 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, NoTls};
 
 /// Tables of no tenant. They name no memory, and whoever adds one decides that here.
-const SHARED: [&str; 4] = ["generation", "last_generation", "lease", "migration"];
+const SHARED: [&str; 5] = ["access_page", "generation", "last_generation", "lease", "migration"];
 
-/// What runs with the owner's rights, and all that it gives out. Most of it looks across tenants; the
-/// two that count words look at the transaction's tenant by themselves.
+/// What runs with the owner's rights, and all that it gives out. Most of it looks across tenants; what
+/// looks words up looks at the transaction's tenant by itself.
 const CROSSING: [(&str, &str); 13] = [
     ("close_passages", "void"),
-    ("count_holding", "TABLE(place bigint, held bigint)"),
     ("drop_vectors", "boolean"),
     ("erasable_memories", "TABLE(workspace_id uuid, store_id uuid, memory_id uuid)"),
     ("expired_memories", "TABLE(workspace_id uuid, store_id uuid, memory_id uuid)"),
@@ -31,10 +30,11 @@ const CROSSING: [(&str, &str); 13] = [
         "TABLE(key_id uuid, workspace_id uuid, principal_id uuid, name text, hint text, \
          secret_hash bytea, power smallint, stores uuid[], session_id uuid, audience smallint, \
          created_at bigint, expires_at bigint, revoked_at bigint, principal_kind smallint, \
-         principal_name text, is_admin boolean, principal_created_at bigint)",
+         principal_name text, is_admin boolean, principal_created_at bigint, page bigint)",
     ),
     ("lagging_stores", "TABLE(workspace_id uuid, store_id uuid, through bigint, seq bigint)"),
-    ("most_holding", "TABLE(memory_id uuid, weight real)"),
+    ("look_again", "void"),
+    ("look_up_words", "TABLE(place bigint, held bigint, memory_id uuid)"),
     ("open_passages", "void"),
     ("strays", "TABLE(kind text, store_id uuid)"),
     ("unpurged_stores", "TABLE(workspace_id uuid, store_id uuid)"),

@@ -10,12 +10,13 @@
 pub mod column;
 mod error;
 mod indexing;
+pub mod known;
 pub mod log;
 mod mutation;
 mod receipt;
 mod remembered;
+pub mod request;
 mod shortlist;
-pub mod waiting;
 
 #[cfg(feature = "contract")]
 pub mod contract;
@@ -30,7 +31,7 @@ pub use indexing::{
 pub use mutation::{Batch, Idempotency, Mutation, SessionChange, StampedEdit, reason};
 pub use receipt::{Applied, CheckReport, Receipt};
 pub use remembered::{OutcomeRefs, ReceiptRefs, Remembered};
-pub use shortlist::{Lookup, Shortlist, Sought};
+pub use shortlist::{Lookup, LookupFilter, Shortlist, Sought};
 
 use async_trait::async_trait;
 use loci_model::policy::{AdminPass, BrowsePass, Facts, ReadPass, SearchPass};

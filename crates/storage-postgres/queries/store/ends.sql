@@ -1,5 +1,8 @@
 select w.store_id, s.seq, k.generation, k.through
-from unnest($1::uuid[]) with ordinality as w (store_id, n)
+from (
+    select * from unnest($1::uuid[]) with ordinality as u (store_id, n)
+    limit cardinality($1::uuid[])
+) as w
 cross join lateral (
     select store.seq
     from store

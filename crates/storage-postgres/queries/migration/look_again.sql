@@ -1,0 +1,1 @@
+select look_again()

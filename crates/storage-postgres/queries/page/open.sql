@@ -1,0 +1,1 @@
+select workspace, page from access_page where workspace = any($1)

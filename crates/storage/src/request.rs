@@ -1,0 +1,122 @@
+//! What storage calls of one request know of each other.
+//!
+//! How long they have waited: who sent the request is promised an answer in time, so an engine that
+//! can fall silent takes what earlier calls waited for off the patience of later ones. Only what is
+//! beyond the usual counts, so that a request that asks often but is answered quickly keeps all of
+//! it.
+//!
+//! And which page of access ([`crate::known`]) was the open one: a request is decided on what is so
+//! at one moment after it came, so a call need not ask again for what an earlier one was told.
+
+use loci_model::WorkspaceId;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// What a call may take without being counted.
+const USUAL: Duration = Duration::from_millis(50);
+/// A request older than this is a long one by its nature; then each call has its own patience.
+const SHORT_MAX: Duration = Duration::from_secs(3);
+/// What is left to a call in any case.
+const LEFT_MIN: Duration = Duration::from_millis(100);
+
+/// How long a page that was seen stays seen: requests that follow something go on for long.
+const SEEN_MAX: Duration = Duration::from_millis(500);
+
+struct Request {
+    began: Instant,
+    waited: Cell<Duration>,
+    page: Cell<Option<Seen>>,
+}
+
+#[derive(Clone, Copy)]
+struct Seen {
+    workspace: WorkspaceId,
+    page: u64,
+    at: Instant,
+}
+
+tokio::task_local! {
+    static REQUEST: Request;
+}
+
+/// Runs one request: what its storage calls wait for is added up.
+pub async fn as_one_request<T>(request: impl Future<Output = T>) -> T {
+    let began = Instant::now();
+    let known = Request { began, waited: Cell::new(Duration::ZERO), page: Cell::new(None) };
+    REQUEST.scope(known, request).await
+}
+
+/// What is left of a patience to the next call of the request around it, if there is one.
+pub fn left_of(patience: Duration) -> Duration {
+    let left = REQUEST.try_with(|request| {
+        let is_short = request.began.elapsed() < SHORT_MAX;
+        let spent = if is_short { request.waited.get() } else { Duration::ZERO };
+        patience.saturating_sub(spent).max(LEFT_MIN)
+    });
+    left.unwrap_or(patience)
+}
+
+/// Adds what one call took.
+pub fn took(time: Duration) {
+    // Nobody counts what belongs to no request.
+    let _ = REQUEST.try_with(|request| {
+        request.waited.set(request.waited.get() + time.saturating_sub(USUAL));
+    });
+}
+
+/// Remembers, for the rest of the request, that this page was the open one a moment ago.
+pub fn see_page(workspace: WorkspaceId, page: u64) {
+    let seen = Seen { workspace, page, at: Instant::now() };
+    let _ = REQUEST.try_with(|request| request.page.set(Some(seen)));
+}
+
+/// Forgets it: the request itself may have turned the page.
+pub fn forget_page() {
+    let _ = REQUEST.try_with(|request| request.page.set(None));
+}
+
+/// The page that an earlier call of this request was told.
+pub fn seen_page(workspace: WorkspaceId) -> Option<u64> {
+    let seen = REQUEST.try_with(|request| request.page.get()).ok().flatten()?;
+    (seen.workspace == workspace && seen.at.elapsed() < SEEN_MAX).then_some(seen.page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_millis(1500);
+
+    #[tokio::test]
+    async fn what_a_request_waited_for_is_taken_off_its_patience() {
+        assert_eq!(left_of(PATIENCE), PATIENCE, "no request, no limit");
+        as_one_request(async {
+            for _ in 0..100 {
+                took(USUAL);
+            }
+            assert_eq!(left_of(PATIENCE), PATIENCE, "quick answers do not count");
+            took(Duration::from_millis(1050));
+            assert_eq!(left_of(PATIENCE), Duration::from_millis(500));
+            took(Duration::from_secs(9));
+            assert_eq!(left_of(PATIENCE), LEFT_MIN);
+        })
+        .await;
+        as_one_request(async { assert_eq!(left_of(PATIENCE), PATIENCE) }).await;
+    }
+
+    #[tokio::test]
+    async fn a_page_is_seen_by_its_own_request_until_that_writes() {
+        let [one, other] = [1, 2].map(|byte| WorkspaceId::from_bytes([byte; 16]));
+        see_page(one, 7);
+        assert_eq!(seen_page(one), None, "no request, nothing to remember it by");
+        as_one_request(async {
+            see_page(one, 7);
+            assert_eq!((seen_page(one), seen_page(other)), (Some(7), None));
+            forget_page();
+            assert_eq!(seen_page(one), None);
+            see_page(one, 8);
+        })
+        .await;
+        as_one_request(async { assert_eq!(seen_page(one), None) }).await;
+    }
+}
