@@ -13,6 +13,7 @@
 mod account;
 mod build;
 mod database;
+mod memory;
 mod port;
 mod process;
 mod scratch;

@@ -20,6 +20,7 @@ use rustix::process::Signal;
 
 use crate::account::Account;
 use crate::build::Build;
+use crate::memory;
 use crate::port;
 use crate::process::{self, Leftovers};
 use crate::scratch::Scratch;
@@ -66,7 +67,9 @@ impl Postgres {
     /// A server of the build whose programs are in `bin`.
     pub fn start_from(bin: &Path, settings: &Settings) -> Result<Self> {
         let account = Account::choose()?;
-        let scratch = Scratch::with_data_on(&account, settings.data_on.as_deref())?;
+        let in_memory = || memory::folder(&account).filter(|_| !settings.durable);
+        let data_on = settings.data_on.clone().or_else(in_memory);
+        let scratch = Scratch::with_data_on(&account, data_on.as_deref())?;
         let mut secret = [0; 16];
         getrandom::fill(&mut secret).expect("the kernel gives random numbers");
         let mut server = Self {

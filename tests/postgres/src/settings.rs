@@ -53,6 +53,8 @@ impl Settings {
             lines.extend([
                 ("fsync", "off"),
                 ("full_page_writes", "off"),
+                // The log may lie in memory.
+                ("max_wal_size", "256MB"),
                 // In the data directory, so that a killed server leaves nothing in /dev/shm.
                 ("dynamic_shared_memory_type", "mmap"),
             ]);
