@@ -1,7 +1,9 @@
 //! `cargo xtask test`: everything. Checks, black-box tests on the real binary, real SDKs.
 //!
-//! The black-box parts use the dev-profile binary: building it costs little after the unit tests,
-//! and its overflow checks and debug assertions stay on while the server is mistreated.
+//! The black-box parts use the dev-profile binary that the unit tests of its package are built with:
+//! its overflow checks and debug assertions stay on while the server is mistreated. Every step names
+//! the whole workspace and picks test programs from it, because cargo builds all libraries anew for
+//! every other choice of packages.
 
 use std::path::{Path, PathBuf};
 
@@ -12,6 +14,12 @@ use crate::postgres::{self, Wanted};
 use crate::step::{self, Report};
 use crate::{sdk, tools};
 
+const BLACK_BOX: [&str; 4] = ["test", "--workspace", "--test", "it"];
+/// A test program of the server's package: cargo builds the binary beside it.
+const WITH_BINARY: &str = "search";
+/// Most black-box tests wait most of the time: for a server to start, for an outage to be over.
+const THREADS: &str = "4";
+
 /// Runs every suite and prints the sum.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let mut report = Report::new();
@@ -20,15 +28,14 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let servers = postgres::step(root, Wanted::Both, &mut report);
     check::steps(root, Wanted::Both, &servers, &mut report);
     let built = report.step("build", || {
-        step::run(cargo(root).args(["build", "--package", "loci"]))?;
-        step::run(cargo(root).args(["test", "--package", "loci-it", "--no-run"]))
+        step::run(cargo(root).args(BLACK_BOX).args(["--test", WITH_BINARY, "--no-run"]))
     });
     if built {
         let binary = binary(root, "debug");
         report.step("black-box tests", || {
-            let flags = ["test", "--package", "loci-it", "--no-fail-fast"];
             let mut tests = cargo(root);
-            step::run_tests(servers.announce(tests.args(flags).env("LOCI_BIN", &binary)))
+            tests.args(BLACK_BOX).args(["--", "--test-threads", THREADS]).env("LOCI_BIN", &binary);
+            step::run_tests(servers.announce(&mut tests))
         });
         sdk::steps(root, &binary, &servers, &mut report);
     }

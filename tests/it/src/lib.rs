@@ -19,8 +19,6 @@ mod facts;
 mod history;
 mod history_feed;
 mod history_moments;
-#[cfg(test)]
-mod history_tests;
 mod search;
 mod server;
 

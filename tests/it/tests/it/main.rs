@@ -15,6 +15,8 @@ mod crash;
 mod disk_full;
 mod doors;
 mod failing_disk;
+mod harness;
+mod history;
 mod keys;
 mod naughty;
 mod postgres_doors;

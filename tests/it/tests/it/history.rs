@@ -1,8 +1,7 @@
 //! Tests of the history checker: what can have happened passes, and each way in which a store could
 //! break its promise is noticed.
 
-use crate::history::{Asked, Call, Told, faults};
-use crate::history_feed::{Entry, Operation};
+use loci_it::{Asked, Call, Entry, Operation, Told, faults};
 
 /// A call from `sent` to `answered`.
 fn call(sent: u64, answered: u64, asked: Asked, told: Told) -> Call {
