@@ -10,13 +10,27 @@ create table word (
     workspace_id uuid not null,
     -- the number of the version
     seq bigint not null,
+    -- whose partition, who may find it and until when, as they were when its words were put: enough
+    -- for counting; what is given out is looked up in memory first
+    partition uuid not null,
+    visibility smallint not null,
+    expires_at bigint,
+    -- its directory and its name, written so that those whom people would count one after the other
+    -- follow each other
+    place text collate "C" not null,
+    -- how many words, at most as many as a piece of a long memory has
+    length int not null,
     terms tsvector not null,
     constraint word_pk primary key (store_id, memory_id)
 );
 
 alter table word alter column terms set statistics 0;
 
+alter table word alter column place set statistics 0;
+
 create index word_by_term on word using gin (terms) with (fastupdate = off);
+
+create index word_by_place on word (store_id, partition, place);
 
 alter table word enable row level security;
 
@@ -148,6 +162,29 @@ begin
 end
 $$;
 
+-- Versions that have passages though they have no text, or whose passages are another memory's.
+create function stray_passages(stores uuid[], at_most bigint) returns setof uuid
+language plpgsql stable set search_path = loci, pg_temp
+as $$
+declare
+    known int;
+begin
+    for known in select generation from generation order by generation loop
+        if to_regclass('passage_' || known) is not null then
+            return query execute format(
+                'select distinct coalesce(v.version_id, p.memory_id) from %I as p'
+                ' left join version as v on v.store_id = p.store_id and v.seq = p.seq'
+                ' where p.store_id = any($1) and (v.seq is null or v.memory_id <> p.memory_id'
+                ' or v.digest is null or v.is_sealed)'
+                ' limit $2',
+                'passage_' || known
+            )
+            using stores, at_most;
+        end if;
+    end loop;
+end
+$$;
+
 -- Drops the words and passages of versions that lose their text.
 create function forget_versions(of_store uuid, seqs bigint[]) returns void
 language plpgsql set search_path = loci, pg_temp
@@ -199,116 +236,217 @@ begin
 end
 $$;
 
--- In how many memories that can be found each of some words is, as far as it is counted. The index
--- of words is closed to whoever is held to one tenant's rows, because comparing words could tell
--- something; so this and the next look as the owner, at the rows of the transaction's tenant.
-create function count_holding(
-    of_store uuid, queries text[], shown_to smallint, moment bigint, at_most bigint
-) returns table (place bigint, held bigint)
-language sql stable security definer set search_path = loci, pg_temp
+-- Whether a filter lets a memory through, or nearly: what is inside its attributes is only looked for
+-- as text, and whoever ranks looks again. The texts are a prefix of its path, a source and a scope,
+-- the parts patterns, the times two spans, each null where nothing is asked; no texts are no filter.
+create function is_wanted(
+    m memory, texts text[], kinds text[], parts text[], times bigint[]
+) returns boolean
+language sql stable
 as $$
     select
-        q.n,
-        (
-            select count(*)
-            from (
-                select 1
-                from word as w
-                inner join memory as m on m.store_id = w.store_id and m.memory_id = w.memory_id
-                where
-                    w.terms @@ q.query::tsquery
-                    and w.store_id = of_store
-                    and w.workspace_id = (
-                        select nullif(current_setting('loci.workspace', true), '')::uuid
-                    )
-                    and m.workspace_id = w.workspace_id
-                    and m.path is not null
-                    and m.visibility <= shown_to
-                    and (m.expires_at is null or m.expires_at > moment)
-                    and not m.is_sealed
-                limit at_most
-            ) as held
+        texts is null
+        or (
+            (texts[1] is null or starts_with(m.path, texts[1]))
+            and (texts[2] is null or m.source = texts[2])
+            and (texts[3] is null or m.scope = texts[3])
+            and (cardinality(kinds) = 0 or m.kind = any(kinds))
+            and (times[1] is null or m.created_at >= times[1])
+            and (times[2] is null or m.created_at <= times[2])
+            and (times[3] is null or m.updated_at >= times[3])
+            and (times[4] is null or m.updated_at <= times[4])
+            and coalesce(m.attributes, '') like all(parts)
         )
-    from unnest(queries) with ordinality as q (query, n)
 $$;
 
--- The memories that hold the most of some words, by the words' weights.
-create function most_holding(
-    of_store uuid, queries text[], weights real[], shown_to smallint, moment bigint,
-    each_at_most bigint, at_most bigint
-) returns table (memory_id uuid, weight real)
-language sql stable security definer set search_path = loci, pg_temp
+-- In how many memories each of some words is, as far as it is counted, and the memories that hold
+-- the most of them: a word counts for as much as it is rare, and in a short memory for more. A word
+-- that was not counted to the end picks out nothing, unless it is taken nevertheless. Rows without a
+-- memory are counts.
+--
+-- The index of words is closed to whoever is held to one tenant's rows, because comparing words
+-- could tell something; so this looks as the owner, at the rows of the transaction's tenant.
+create function look_up_words(
+    of_store uuid, queries text[], total bigint, shown_to smallint, moment bigint,
+    counted_max bigint, takes_common boolean, at_most bigint,
+    texts text[], kinds text[], parts text[], times bigint[]
+) returns table (place bigint, held bigint, memory_id uuid)
+language plpgsql stable security definer
+set search_path = loci, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
-    select h.memory_id, sum(q.weight)
-    from unnest(queries, weights) as q (query, weight)
-    cross join lateral (
-        select m.memory_id
-        from word as w
-        inner join memory as m on m.store_id = w.store_id and m.memory_id = w.memory_id
+#variable_conflict use_column
+declare
+    tenant uuid := nullif(current_setting('loci.workspace', true), '')::uuid;
+begin
+    return query
+    with hit as materialized (
+        select q.n, h.memory_id, h.length
+        from unnest(queries) with ordinality as q (query, n)
+        cross join lateral (
+            select w.memory_id, w.length
+            from word as w
+            where
+                w.terms @@ q.query::tsquery
+                and w.store_id = of_store
+                and w.workspace_id = tenant
+                and w.visibility <= shown_to
+                and (w.expires_at is null or w.expires_at > moment)
+            limit counted_max
+        ) as h
+    ),
+
+    counted as materialized (
+        select
+            h.n,
+            count(*) as held,
+            ln(1 + (greatest(total, count(*)) - count(*) + 0.5::float8) / (count(*) + 0.5::float8))
+                as weight,
+            greatest(avg(h.length::float8), 1) as length
+        from hit as h
+        group by h.n
+    ),
+
+    picked as (
+        select h.memory_id
+        from hit as h
+        inner join counted as c on c.n = h.n and (c.held < counted_max or takes_common)
         where
-            w.terms @@ q.query::tsquery
-            and w.store_id = of_store
-            and w.workspace_id = (
-                select nullif(current_setting('loci.workspace', true), '')::uuid
+            texts is null
+            or exists (
+                select 1
+                from memory as m
+                where
+                    m.store_id = of_store
+                    and m.memory_id = h.memory_id
+                    and m.workspace_id = tenant
+                    and is_wanted(m, texts, kinds, parts, times)
             )
-            and m.workspace_id = w.workspace_id
-            and m.path is not null
-            and m.visibility <= shown_to
-            and (m.expires_at is null or m.expires_at > moment)
-            and not m.is_sealed
-        limit each_at_most
-    ) as h
-    group by h.memory_id
-    order by sum(q.weight) desc, h.memory_id
-    limit at_most
+        group by h.memory_id
+        order by
+            sum(c.weight / (1.3::float8 + 0.9::float8 * h.length / c.length)) desc,
+            h.memory_id
+        limit at_most
+    )
+
+    select c.n, c.held, null::uuid from counted as c
+    union all
+    select null, null, p.memory_id from picked as p;
+end
 $$;
 
--- The memories whose passages are most similar to a query. A small store is compared whole. In a
--- large one the index goes on until enough of what the reader may find came by; a subquery in the
--- condition keeps it from being turned into a join, which would read everything.
+-- The memories whose passages are most similar to a query, and some that are least similar: those
+-- are nearest to its opposite. Few are compared whole. Among many the index goes on until enough of
+-- what the reader may find came by; a subquery in the condition keeps it from being turned into a
+-- join, which would read everything.
 create function nearest_passages(
-    of_generation int, of_store uuid, query text, shown_to smallint, moment bigint, at_most bigint,
-    is_small boolean
-) returns table (memory_id uuid, distance double precision)
-language plpgsql stable set search_path = loci, pg_temp
+    of_generation int, of_store uuid, query text, opposite text, shown_to smallint, moment bigint,
+    at_most bigint, far_at_most bigint, total bigint, whole_max bigint,
+    texts text[], kinds text[], parts text[], times bigint[]
+) returns table (memory_id uuid, is_far boolean)
+language plpgsql stable
+set search_path = loci, pg_temp
 as $$
 declare
     passages text := 'passage_' || of_generation;
     schema text := vector_schema();
+    rows_in_all double precision;
+    part record;
 begin
-    if is_small then
+    if schema is null or to_regclass(passages) is null then
+        return;
+    end if;
+    select greatest(c.reltuples, total) into rows_in_all
+    from pg_class as c
+    where c.oid = to_regclass(passages);
+    -- The index is of all stores: the smaller a store's share, the more of others it goes by. A row
+    -- that is met there costs as much as some that are compared in a row.
+    if total <= whole_max or total < 16 * at_most * (rows_in_all / greatest(total, 1) - 1) then
         return query execute format(
             'with compared as materialized ('
-            'select p.memory_id, p.embedding operator(%2$s.<=>) $2::%2$s.halfvec as distance'
+            'select p.memory_id, min(p.embedding operator(%2$s.<=>) $2::%2$s.halfvec) as distance'
             ' from %1$I as p'
             ' inner join memory as m on m.store_id = p.store_id and m.memory_id = p.memory_id'
             ' where p.store_id = $1 and m.head = p.seq and m.path is not null'
-            ' and m.visibility <= $3 and (m.expires_at is null or m.expires_at > $4))'
-            ' select c.memory_id, min(c.distance) from compared as c'
-            ' group by c.memory_id order by min(c.distance), c.memory_id limit $5',
+            ' and m.visibility <= $3 and (m.expires_at is null or m.expires_at > $4)'
+            ' and is_wanted(m, $7, $8, $9, $10)'
+            ' group by p.memory_id)'
+            ' (select c.memory_id, false from compared as c'
+            ' order by c.distance, c.memory_id limit $5)'
+            ' union all'
+            ' (select c.memory_id, true from compared as c'
+            ' order by c.distance desc, c.memory_id limit $6)',
             passages, schema
         )
-        using of_store, query, shown_to, moment, at_most;
+        using of_store, query, shown_to, moment, at_most, far_at_most, texts, kinds, parts, times;
         return;
     end if;
     perform
-        set_config('hnsw.ef_search', '200', true),
         set_config('hnsw.iterative_scan', 'relaxed_order', true),
-        set_config('hnsw.max_scan_tuples', '100000', true);
-    return query execute format(
-        'with near as materialized ('
-        'select p.memory_id, p.embedding operator(%2$s.<=>) $2::%2$s.halfvec as distance'
-        ' from %1$I as p'
-        ' where p.store_id = $1 and ('
-        'select m.head = p.seq and m.path is not null and m.visibility <= $3'
-        ' and (m.expires_at is null or m.expires_at > $4)'
-        ' from memory as m where m.store_id = p.store_id and m.memory_id = p.memory_id)'
-        ' order by p.embedding operator(%2$s.<=>) $2::%2$s.halfvec limit $5)'
-        ' select n.memory_id, min(n.distance) from near as n'
-        ' group by n.memory_id order by min(n.distance), n.memory_id',
-        passages, schema
-    )
-    using of_store, query, shown_to, moment, at_most;
+        set_config('hnsw.max_scan_tuples', '40000', true);
+    for part in
+        select *
+        from (
+            values (false, query, at_most), (true, opposite, far_at_most)
+        ) as p (is_far, query, wanted)
+    loop
+        perform set_config('hnsw.ef_search', least(1000, greatest(10, part.wanted))::text, true);
+        return query execute format(
+            'with near as materialized ('
+            'select p.memory_id, p.embedding operator(%2$s.<=>) $2::%2$s.halfvec as distance'
+            ' from %1$I as p'
+            ' where p.store_id = $1 and ('
+            'select m.head = p.seq and m.path is not null and m.visibility <= $3'
+            ' and (m.expires_at is null or m.expires_at > $4)'
+            ' and is_wanted(m, $6, $7, $8, $9)'
+            ' from memory as m where m.store_id = p.store_id and m.memory_id = p.memory_id)'
+            ' order by p.embedding operator(%2$s.<=>) $2::%2$s.halfvec limit $5)'
+            ' select n.memory_id, $10 from near as n'
+            ' group by n.memory_id order by min(n.distance), n.memory_id',
+            passages, schema
+        )
+        using
+            of_store, part.query, shown_to, moment, part.wanted, texts, kinds, parts, times,
+            part.is_far;
+    end loop;
+end
+$$;
+
+-- Drops the words and passages of memories that were removed or lost their text since the mark of a
+-- generation, up to where it is about to be.
+create function forget_removed(of_generation int, of_store uuid, through_seq bigint) returns void
+language plpgsql set search_path = loci, pg_temp
+as $$
+declare
+    gone uuid[];
+begin
+    select array_agg(distinct v.memory_id) into gone
+    from version as v
+    inner join memory as m on m.store_id = v.store_id and m.memory_id = v.memory_id
+    where
+        v.store_id = of_store
+        and v.seq > coalesce(
+            (
+                select k.through
+                from vector_mark as k
+                where k.store_id = of_store and k.generation = of_generation
+            ),
+            0
+        )
+        and v.seq <= through_seq
+        and (v.digest is null or v.is_sealed)
+        and (m.path is null or m.is_sealed);
+    if gone is null then
+        return;
+    end if;
+    delete from word where store_id = of_store and memory_id = any(gone);
+    if has_passages(of_generation) then
+        execute format(
+            'delete from %I where store_id = $1 and memory_id = any($2)',
+            'passage_' || of_generation
+        )
+        using of_store, gone;
+    end if;
 end
 $$;
 
@@ -318,8 +456,8 @@ declare
 begin
     foreach closed in array array[
         'open_passages(int, int)', 'close_passages(int)',
-        'count_holding(uuid, text[], smallint, bigint, bigint)',
-        'most_holding(uuid, text[], real[], smallint, bigint, bigint, bigint)'
+        'look_up_words(uuid, text[], bigint, smallint, bigint, bigint, boolean, bigint, text[],'
+        ' text[], text[], bigint[])'
     ]
     loop
         execute format('revoke execute on function %s from public', closed);

@@ -1,5 +1,5 @@
 //! Looks at everything and reports what does not fit: heads and revisions, digests, the feed, the
-//! counters, the paths, the vectors, the index of repeats and strays. Problems name ids, never paths or
+//! counters, the paths, the vectors, words and passages, the index of repeats and strays. Problems name ids, never paths or
 //! content. What PostgreSQL itself keeps in order is left to its own tools.
 //!
 //! One transaction sees one moment of all tenants, one after the other, some stores of each at a
@@ -99,7 +99,7 @@ struct Rule {
     sql: &'static str,
 }
 
-const RULES: [Rule; 9] = [
+const RULES: [Rule; 11] = [
     Rule {
         finds: Finds::Memories,
         what: "its head is not its newest version",
@@ -134,6 +134,16 @@ const RULES: [Rule; 9] = [
         finds: Finds::Versions,
         what: "it has vectors though it has no text",
         sql: include_str!("../queries/check/vector_misplaced.sql"),
+    },
+    Rule {
+        finds: Finds::Versions,
+        what: "it has words though it has no text",
+        sql: include_str!("../queries/check/word_misplaced.sql"),
+    },
+    Rule {
+        finds: Finds::Versions,
+        what: "it has passages though it has no text",
+        sql: include_str!("../queries/check/passage_misplaced.sql"),
     },
     Rule {
         finds: Finds::Stores,

@@ -18,6 +18,13 @@ use uuid::Uuid;
 /// Stands between the words of a memory on their way; no word has it.
 const BETWEEN: char = '\u{1f}';
 
+/// Longer memories are ranked by their best piece, which is about as long as this.
+const LENGTH_MAX: i32 = 100;
+/// Stands between a directory and the name in it; no path has it.
+const NAME: char = '\u{1}';
+/// What an index takes of a place.
+const PLACE_BYTES_MAX: usize = 2000;
+
 /// What the words of a store begin with. Two stores may share it: it makes lists short, and who
 /// looks a word up names the store besides.
 pub(crate) fn mark(store: StoreId) -> String {
@@ -35,19 +42,21 @@ pub(crate) async fn put_words(
     known: &HashMap<VersionId, TextVersion>,
 ) -> Result<()> {
     let mark = mark(batch.store);
-    let mut newest: BTreeMap<Uuid, (i64, &[String])> = BTreeMap::new();
+    let mut newest: BTreeMap<Uuid, (&TextVersion, &[String])> = BTreeMap::new();
     for (id, words) in &batch.words {
         let Some(version) = known.get(id) else { continue };
-        let is_newer = newest.get(&version.memory).is_none_or(|(seq, _)| *seq <= version.seq);
+        let is_newer =
+            newest.get(&version.memory).is_none_or(|(other, _)| other.seq <= version.seq);
         if is_newer {
-            newest.insert(version.memory, (version.seq, words));
+            newest.insert(version.memory, (version, words));
         }
     }
     if newest.is_empty() {
         return Ok(());
     }
     let (mut memories, mut seqs, mut terms) = (Vec::new(), Vec::new(), Vec::new());
-    for (memory, (seq, words)) in newest {
+    let (mut places, mut lengths) = (Vec::new(), Vec::new());
+    for (memory, (version, words)) in newest {
         let mut joined = String::new();
         for word in words.iter().filter(|word| !word.contains(['\0', BETWEEN])) {
             if !joined.is_empty() {
@@ -57,13 +66,34 @@ pub(crate) async fn put_words(
             joined.push_str(word);
         }
         memories.push(memory);
-        seqs.push(seq);
+        seqs.push(version.seq);
+        places.push(place(&version.path));
+        lengths.push(i32::try_from(words.len()).unwrap_or(LENGTH_MAX).min(LENGTH_MAX));
         terms.push(joined);
     }
     let (store, workspace) = (uuid(batch.store.to_bytes()), uuid(batch.workspace.to_bytes()));
     let sql = include_str!("../queries/word/put.sql");
-    tx.execute(sql, &[&store, &workspace, &memories, &seqs, &terms]).await?;
+    tx.execute(sql, &[&store, &workspace, &memories, &seqs, &places, &lengths, &terms]).await?;
     Ok(())
+}
+
+/// Where a memory lies, for whoever looks for its neighbours: first its directory, then its name with
+/// every number written so that a smaller one comes first.
+fn place(path: &str) -> String {
+    let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let mut place = format!("{directory}{NAME}");
+    let mut rest = name;
+    while let Some(start) = rest.find(|char: char| char.is_ascii_digit()) {
+        let (before, number) = rest.split_at(start);
+        let end = number.find(|char: char| !char.is_ascii_digit()).unwrap_or(number.len());
+        let (number, after) = number.split_at(end);
+        let value = number.trim_start_matches('0');
+        let _ = write!(place, "{before}0{:04}{value}", value.len());
+        rest = after;
+    }
+    place.push_str(rest);
+    place.truncate(place.floor_char_boundary(PLACE_BYTES_MAX));
+    place
 }
 
 /// Brings the passages of a generation in step with the vectors that were just written.
@@ -186,4 +216,28 @@ pub(crate) fn written(numbers: &[f32]) -> String {
     }
     text.push(']');
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_follow_each_other_as_people_count() {
+        let ordered = [
+            "/a/intro",
+            "/a/turn_2.md",
+            "/a/turn_09.md",
+            "/a/turn_10.md",
+            "/a/turn_10b.md",
+            "/a/turn_x.md",
+            "/a/b/turn_1.md",
+            "/b/1",
+            "/b/a",
+        ];
+        let places = ordered.map(place);
+        assert!(places.is_sorted(), "{places:?}");
+        assert!(place(&"/1a".repeat(2000)).len() <= PLACE_BYTES_MAX);
+        assert!(place("/a").starts_with(NAME));
+    }
 }

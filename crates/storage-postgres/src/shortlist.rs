@@ -2,40 +2,42 @@
 //! of the query's words, those whose passages are most similar to it, and those that lie beside the
 //! best of both, because short memories are read together with their neighbours. Everything is bounded;
 //! access is decided inside every statement.
+//!
+//! What is fetched is what takes the time, here and where it is ranked, so lists are short, and there are
+//! two questions: which, and what is in them.
 
 use crate::client::{Tx, uuid};
 use crate::fault::{Result, not_found};
 use crate::passages::{mark, written};
-use crate::row::{self, LIVE_MEMORY_COLUMNS, count, get, int};
+use crate::row::{self, LIVE_MEMORY_COLUMNS, count, get, int, text};
 use crate::vectors::key;
 use loci_model::policy::SearchPass;
-use loci_model::{Content, Memory, StoreId};
+use loci_model::{Content, Memory, StoreId, Timestamp};
 use loci_storage::column::visibility_max;
-use loci_storage::{GenerationId, Lookup, Shortlist, Sought};
+use loci_storage::{GenerationId, Lookup, LookupFilter, Shortlist, Sought};
 use std::collections::{HashMap, HashSet};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 /// Memories that hold a word are counted up to this many; beyond, it is common.
 const COUNTED_MAX: i64 = 5000;
-/// Memories taken for their words, and for the phrases of a query that is nothing else.
-const BY_WORD_MAX: i64 = 800;
-const BY_PHRASE_MAX: i64 = 2000;
+/// Of what holds common words together, or a phrase, so many are looked at.
+const LOOKED_AT_MAX: i64 = 20_000;
+/// Memories taken for their words, and as many for their similarity: so many, and more for each result
+/// that is wanted.
+const TAKEN: usize = 40;
+const TAKEN_EACH: usize = 4;
+const TAKEN_MAX: usize = 500;
+/// Memories taken for the phrases of a query that is nothing else.
+const BY_PHRASE_MAX: usize = 1000;
 /// Common words that are looked for in pairs.
 const COMMON_MAX: usize = 4;
-/// Memories taken for their similarity, and for their dissimilarity: how far similarities reach
-/// down says what they are worth.
-const NEAREST_MAX: i64 = 300;
-const FARTHEST_MAX: i64 = 5;
-/// Up to this many memories a store is compared whole, which is exact.
-const SMALL_STORE_MAX: u64 = 10_000;
-/// The best that are read with their neighbours, the size of a directory that is taken whole, what
-/// is taken on each side in a larger one, and how much there is of it together.
-const ACCOMPANIED_MAX: usize = 300;
-const DIRECTORIES_MAX: usize = 100;
-const DIRECTORY_MAX: i64 = 200;
-const BESIDE: i64 = 4;
-const MATES_MAX: usize = 1500;
+/// Memories taken for their dissimilarity: how far similarities reach down says what they are worth.
+const FARTHEST: i64 = 2;
+/// The best that are read with their neighbours, and how many of those on each side.
+const ACCOMPANIED: usize = 20;
+const ACCOMPANIED_EACH: usize = 2;
+const BESIDE: i64 = 2;
 /// Bytes of content in a shortlist.
 const BYTES_MAX: i64 = 32 * 1024 * 1024;
 
@@ -65,33 +67,42 @@ pub(crate) async fn make(
     lookup: &Lookup,
 ) -> Result<Option<Shortlist>> {
     lookup.check()?;
-    let Some(total) = size(tx, pass, store, lookup.generation).await? else { return Ok(None) };
     let search = Search {
         tx,
         store: uuid(store.to_bytes()),
         mark: mark(store),
         shown_to: visibility_max(pass.audience()),
         now: pass.now().as_micros(),
-        total,
+        memories: int(lookup.memories),
+        taken: (TAKEN + TAKEN_EACH * lookup.wanted).min(TAKEN_MAX),
+        filter: Filter::new(&lookup.filter),
     };
-    let holding = search.holding(&lookup.words).await?;
-    let by_word = search.by_word(lookup, &holding).await?;
-    let (nearest, farthest) = match &lookup.vector {
-        Some(vector) => search.by_vector(lookup.generation, vector).await?,
-        None => Default::default(),
-    };
+    // All on their way at once.
+    let (size, (holding, by_word), (nearest, farthest), passed_over) = tokio::try_join!(
+        size(tx, pass, store, lookup.generation),
+        search.by_word(lookup),
+        search.by_vector(lookup),
+        search.whatever_the_filter(lookup),
+    )?;
+    if size.is_none() {
+        return Ok(None);
+    }
     let mut chosen = Chosen::default();
     // In turns, so that both legs have their best among those that are read with their neighbours.
     let longer = by_word.len().max(nearest.len());
     for place in 0..longer {
         chosen.extend([&by_word, &nearest].into_iter().filter_map(|some| some.get(place)));
     }
-    let accompanied = chosen.ids.len().min(ACCOMPANIED_MAX);
-    let mates = search.mates(&chosen.ids[..accompanied]).await?;
+    let accompanied = ACCOMPANIED + ACCOMPANIED_EACH * lookup.wanted;
+    chosen.extend(&passed_over);
+    let accompanied = match passed_over.is_empty() {
+        true => accompanied.min(chosen.ids.len()),
+        false => chosen.ids.len(),
+    };
     chosen.extend(&farthest);
-    chosen.extend(&mates);
-    let memories = search.texts(store, &chosen.ids).await?;
-    Ok(Some(Shortlist { memories, total, holding }))
+    let generation = lookup.vector.is_some().then(|| key(lookup.generation));
+    let (memories, vectors) = search.texts(store, &chosen.ids, accompanied, generation).await?;
+    Ok(Some(Shortlist { memories, vectors, holding }))
 }
 
 /// Memories in the order in which they were chosen, each once.
@@ -111,6 +122,45 @@ impl Chosen {
     }
 }
 
+/// A filter as statements take it: see `is_wanted`.
+struct Filter {
+    texts: Option<Vec<Option<String>>>,
+    kinds: Vec<String>,
+    parts: Vec<String>,
+    times: Vec<Option<i64>>,
+}
+
+impl Filter {
+    fn new(filter: &LookupFilter) -> Self {
+        let column =
+            |value: &Option<String>| value.as_deref().map(|value| text(value).into_owned());
+        let prefix = filter.prefix.as_ref().map(|prefix| prefix.as_str().to_owned());
+        let texts = vec![prefix, column(&filter.source), column(&filter.scope)];
+        // Attributes are JSON, and metadata is JSON in a text of it.
+        let json = |value: &str| serde_json::Value::from(value).to_string();
+        let inside = |name: &String| {
+            let twice = json(&json(name));
+            twice[1..twice.len() - 1].to_owned()
+        };
+        let tags = filter.tags.iter().map(|tag| json(tag));
+        let parts = tags.chain(filter.metadata.iter().map(inside));
+        let micros = |time: Option<Timestamp>| time.map(Timestamp::as_micros);
+        let ((created, until), (updated, and_until)) = (filter.created, filter.updated);
+        Self {
+            texts: (!filter.is_empty()).then_some(texts),
+            kinds: filter.kinds.iter().map(|kind| text(kind).into_owned()).collect(),
+            parts: parts.map(|part: String| pattern(&text(&part))).collect(),
+            times: [created, until, updated, and_until].map(micros).to_vec(),
+        }
+    }
+}
+
+/// What is like every text with this in it.
+fn pattern(part: &str) -> String {
+    let plain = part.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+    format!("%{plain}%")
+}
+
 /// A search of one store.
 struct Search<'t> {
     tx: &'t Tx,
@@ -118,218 +168,190 @@ struct Search<'t> {
     mark: String,
     shown_to: i16,
     now: i64,
-    total: u64,
+    memories: i64,
+    /// How many memories are taken for their words, and for their similarity.
+    taken: usize,
+    filter: Filter,
 }
 
 impl Search<'_> {
-    /// In how many memories each word is.
-    async fn holding(&self, words: &[Sought]) -> Result<HashMap<String, u64>> {
-        if words.is_empty() {
-            return Ok(HashMap::new());
+    /// In how many memories each word is, and the memories that hold the most of them. A word that is
+    /// common picks out nothing by itself as long as there are others; two of them together do.
+    async fn by_word(&self, lookup: &Lookup) -> Result<(HashMap<String, u64>, Vec<Uuid>)> {
+        let queries = self.queries(lookup);
+        let (counts, mut found) =
+            self.look_up(&queries, COUNTED_MAX, false, self.taken, &self.filter).await?;
+        let words = lookup.words.iter().map(|word| word.key.clone());
+        let holding: HashMap<String, u64> = words.zip(counts.iter().copied()).collect();
+        let is_common = |(_, held): &(String, u64)| int(*held) >= COUNTED_MAX;
+        let common = queries.into_iter().zip(counts).filter(is_common).map(|(query, _)| query);
+        let common: Vec<String> = common.take(COMMON_MAX).collect();
+        if !common.is_empty() && found.len() < self.taken {
+            let asked = self.together(common);
+            let more = self.taken - found.len();
+            found.extend(self.look_up(&asked, LOOKED_AT_MAX, true, more, &self.filter).await?.1);
         }
-        let queries: Vec<String> = words.iter().map(|word| self.query(word)).collect();
-        let sql = include_str!("../queries/word/count.sql");
-        let rows = self
-            .tx
-            .query(sql, &[&self.store, &queries, &self.shown_to, &self.now, &COUNTED_MAX])
-            .await?;
-        let mut holding = HashMap::with_capacity(words.len());
-        for row in &rows {
-            // Places count from one.
-            let place = usize::try_from(get::<i64>(row, 0)? - 1).unwrap_or(usize::MAX);
-            if let Some(word) = words.get(place) {
-                holding.insert(word.key.clone(), count(row, 1)?);
-            }
-        }
-        Ok(holding)
-    }
-
-    /// Memories that hold the most of the words. A word counts for as much as it is rare. One that
-    /// is common picks out nothing by itself; two of them together do.
-    async fn by_word(&self, lookup: &Lookup, holding: &HashMap<String, u64>) -> Result<Vec<Uuid>> {
-        let (mut rare, mut common) = (Vec::new(), Vec::new());
-        for word in &lookup.words {
-            let held = holding.get(&word.key).copied().unwrap_or(0);
-            let one = (self.query(word), weight(self.total, held));
-            match held {
-                0 => {}
-                held if int(held) < COUNTED_MAX => rare.push(one),
-                _ => common.push(one),
-            }
-        }
-        common.truncate(COMMON_MAX);
-        let mut asked = rare;
-        for (at, (first, first_weight)) in common.iter().enumerate() {
-            for (second, second_weight) in &common[at + 1..] {
-                asked.push((format!("{first} & {second}"), first_weight + second_weight));
-            }
-        }
-        if asked.is_empty() {
-            asked = common;
-        }
-        let mut found = self.most_holding(&asked, BY_WORD_MAX).await?;
         if !lookup.phrases.is_empty() {
             let term = |term: &String| quoted(&self.mark, term, false);
             let all: Vec<String> = lookup.phrases.iter().flatten().map(term).collect();
-            let phrases = self.most_holding(&[(all.join(" & "), 1.0)], BY_PHRASE_MAX).await?;
+            let asked = [all.join(" & ")];
+            let most = BY_PHRASE_MAX;
+            let phrases = self.look_up(&asked, LOOKED_AT_MAX, true, most, &self.filter).await?.1;
             found.splice(0..0, phrases);
         }
-        Ok(found)
+        Ok((holding, found))
     }
 
-    async fn most_holding(&self, asked: &[(String, f32)], at_most: i64) -> Result<Vec<Uuid>> {
-        if asked.is_empty() {
+    /// What holds the most of the words, where a filter passes some of it over: those whom it lets
+    /// through may lie beside it, and have its words from there.
+    async fn whatever_the_filter(&self, lookup: &Lookup) -> Result<Vec<Uuid>> {
+        if self.filter.texts.is_none() {
             return Ok(Vec::new());
         }
-        let queries: Vec<&str> = asked.iter().map(|(query, _)| query.as_str()).collect();
-        let weights: Vec<f32> = asked.iter().map(|(_, weight)| *weight).collect();
-        let sql = include_str!("../queries/word/most.sql");
+        let (queries, none) = (self.queries(lookup), Filter::new(&LookupFilter::default()));
+        Ok(self.look_up(&queries, COUNTED_MAX, false, self.taken, &none).await?.1)
+    }
+
+    fn queries(&self, lookup: &Lookup) -> Vec<String> {
+        lookup.words.iter().map(|word| self.query(word)).collect()
+    }
+
+    /// Common words in pairs. Where a filter picks out, or there is only one, they are asked alone.
+    fn together(&self, common: Vec<String>) -> Vec<String> {
+        if common.len() == 1 || self.filter.texts.is_some() {
+            return common;
+        }
+        let mut pairs = Vec::new();
+        for (at, first) in common.iter().enumerate() {
+            pairs.extend(common[at + 1..].iter().map(|second| format!("{first} & {second}")));
+        }
+        pairs
+    }
+
+    /// How many hold what each query asks for, and who holds the most.
+    async fn look_up(
+        &self,
+        queries: &[String],
+        counted_max: i64,
+        takes_common: bool,
+        at_most: usize,
+        filter: &Filter,
+    ) -> Result<(Vec<u64>, Vec<Uuid>)> {
+        let mut counts = vec![0; queries.len()];
+        let mut found = Vec::new();
+        if queries.is_empty() {
+            return Ok((counts, found));
+        }
         let rows = self
             .tx
             .query(
-                sql,
+                include_str!("../queries/word/look_up.sql"),
                 &[
                     &self.store,
                     &queries,
-                    &weights,
+                    &self.memories,
                     &self.shown_to,
                     &self.now,
-                    &COUNTED_MAX,
-                    &at_most,
+                    &counted_max,
+                    &takes_common,
+                    &int(at_most as u64),
+                    &filter.texts,
+                    &filter.kinds,
+                    &filter.parts,
+                    &filter.times,
                 ],
             )
             .await?;
-        rows.iter().map(|row| get(row, 0)).collect()
+        for row in &rows {
+            let Some(place) = get::<Option<i64>>(row, 0)? else {
+                found.push(get(row, 2)?);
+                continue;
+            };
+            // Places count from one.
+            let place = usize::try_from(place - 1).unwrap_or(usize::MAX);
+            if let Some(held) = counts.get_mut(place) {
+                *held = count(row, 1)?;
+            }
+        }
+        Ok((counts, found))
     }
 
-    /// The most similar memories and the least similar: those are nearest to the opposite.
-    async fn by_vector(
-        &self,
-        generation: GenerationId,
-        vector: &[f32],
-    ) -> Result<(Vec<Uuid>, Vec<Uuid>)> {
+    /// The most similar memories and the least similar.
+    async fn by_vector(&self, lookup: &Lookup) -> Result<(Vec<Uuid>, Vec<Uuid>)> {
+        let vector = lookup.vector.as_deref().unwrap_or_default();
         let is_direction = vector.iter().all(|number| number.is_finite());
         if !is_direction || vector.iter().all(|number| *number == 0.0) {
             return Ok(Default::default());
         }
         let opposite: Vec<f32> = vector.iter().map(|number| -number).collect();
-        let nearest = self.nearest(generation, vector, NEAREST_MAX).await?;
-        let farthest = self.nearest(generation, &opposite, FARTHEST_MAX).await?;
-        Ok((nearest, farthest))
-    }
-
-    async fn nearest(&self, of: GenerationId, vector: &[f32], at_most: i64) -> Result<Vec<Uuid>> {
-        let is_small = self.total <= SMALL_STORE_MAX;
-        let (generation, vector) = (key(of), written(vector));
-        let sql = include_str!("../queries/passage/nearest.sql");
+        let filter = &self.filter;
         let rows = self
             .tx
             .query(
-                sql,
+                include_str!("../queries/passage/nearest.sql"),
                 &[
-                    &generation,
+                    &key(lookup.generation),
                     &self.store,
-                    &vector,
+                    &written(vector),
+                    &written(&opposite),
                     &self.shown_to,
                     &self.now,
-                    &at_most,
-                    &is_small,
+                    &int(self.taken as u64),
+                    &FARTHEST,
+                    &self.memories,
+                    &int(lookup.compared_max),
+                    &filter.texts,
+                    &filter.kinds,
+                    &filter.parts,
+                    &filter.times,
                 ],
             )
             .await?;
-        rows.iter().map(|row| get(row, 0)).collect()
-    }
-
-    /// What lies beside some memories: their directories where those are small, else what comes
-    /// before and after them.
-    async fn mates(&self, of: &[Uuid]) -> Result<Vec<Uuid>> {
-        let sql = include_str!("../queries/shortlist/paths.sql");
-        let rows = self.tx.query(sql, &[&self.store, &of]).await?;
-        let mut directories: Vec<(String, Uuid)> = Vec::new();
-        let mut places: HashMap<(String, Uuid), Vec<String>> = HashMap::new();
+        let (mut nearest, mut farthest) = (Vec::new(), Vec::new());
         for row in &rows {
-            let (path, partition): (String, Uuid) = (get(row, 1)?, get(row, 2)?);
-            let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent).to_owned();
-            let directory = (parent, partition);
-            if !places.contains_key(&directory) {
-                if directories.len() == DIRECTORIES_MAX {
-                    continue;
-                }
-                directories.push(directory.clone());
-            }
-            places.entry(directory).or_default().push(path);
+            let is_far: bool = get(row, 1)?;
+            if is_far { &mut farthest } else { &mut nearest }.push(get(row, 0)?);
         }
-        if directories.is_empty() {
-            return Ok(Vec::new());
-        }
-        let found = self.in_directories(&directories).await?;
-        let (mut mates, mut beside) = (Vec::new(), Vec::new());
-        for (directory, found) in directories.into_iter().zip(found) {
-            let is_small = int(found.len() as u64) <= DIRECTORY_MAX;
-            if is_small && mates.len() + found.len() <= MATES_MAX {
-                mates.extend(found);
-            } else {
-                let paths = places.remove(&directory).unwrap_or_default();
-                beside.extend(paths.into_iter().map(|path| (path, directory.1)));
-            }
-        }
-        mates.extend(self.beside(&beside).await?);
-        mates.truncate(MATES_MAX);
-        Ok(mates)
+        Ok((nearest, farthest))
     }
 
-    /// What is in each of some directories, up to one more than is taken whole.
-    async fn in_directories(&self, directories: &[(String, Uuid)]) -> Result<Vec<Vec<Uuid>>> {
-        let paths: Vec<&str> = directories.iter().map(|(path, _)| path.as_str()).collect();
-        let partitions: Vec<Uuid> = directories.iter().map(|(_, partition)| *partition).collect();
-        let sql = include_str!("../queries/shortlist/mates.sql");
-        let at_most = DIRECTORY_MAX + 1;
-        let rows = self
-            .tx
-            .query(sql, &[&self.store, &paths, &partitions, &self.shown_to, &self.now, &at_most])
-            .await?;
-        let mut found = vec![Vec::new(); directories.len()];
-        for row in &rows {
-            let place = usize::try_from(get::<i64>(row, 0)? - 1).unwrap_or(usize::MAX);
-            if let Some(found) = found.get_mut(place) {
-                found.push(get(row, 1)?);
-            }
-        }
-        Ok(found)
-    }
-
-    async fn beside(&self, of: &[(String, Uuid)]) -> Result<Vec<Uuid>> {
-        if of.is_empty() {
-            return Ok(Vec::new());
-        }
-        let paths: Vec<&str> = of.iter().map(|(path, _)| path.as_str()).collect();
-        let partitions: Vec<Uuid> = of.iter().map(|(_, partition)| *partition).collect();
-        let sql = include_str!("../queries/shortlist/beside.sql");
-        let rows = self
-            .tx
-            .query(sql, &[&self.store, &paths, &partitions, &self.shown_to, &self.now, &BESIDE])
-            .await?;
-        rows.iter().map(|row| get(row, 0)).collect()
-    }
-
-    /// The memories themselves, with their content, as long as there is room.
-    async fn texts(&self, store: StoreId, ids: &[Uuid]) -> Result<Vec<Memory>> {
+    /// The memories themselves, with their content and vectors, as long as there is room; the first
+    /// so many with what lies beside them.
+    async fn texts(
+        &self,
+        store: StoreId,
+        ids: &[Uuid],
+        accompanied: usize,
+        generation: Option<i32>,
+    ) -> Result<(Vec<Memory>, Vec<Option<Vec<u8>>>)> {
         if ids.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Default::default());
         }
-        let sql = include_str!("../queries/shortlist/texts.sql");
-        let rows =
-            self.tx.query(sql, &[&self.store, &ids, &self.shown_to, &self.now, &BYTES_MAX]).await?;
-        let read = |row: &Row| {
-            let mut found = row::memory(row, store)?.memory;
-            let bytes: &[u8] = get(row, LIVE_MEMORY_COLUMNS)?;
+        let rows = self
+            .tx
+            .query(
+                include_str!("../queries/shortlist/texts.sql"),
+                &[
+                    &self.store,
+                    &ids,
+                    &self.shown_to,
+                    &self.now,
+                    &BYTES_MAX,
+                    &int(accompanied as u64),
+                    &BESIDE,
+                    &generation,
+                ],
+            )
+            .await?;
+        let (mut memories, mut vectors) = (Vec::new(), Vec::new());
+        for row in &rows {
             // What cannot be read as text is left out, as it is where texts are read in pages.
-            let text = std::str::from_utf8(bytes).ok();
-            found.content = text.map(|text| Content::Text(text.to_owned()));
-            Ok(found)
-        };
-        let found = rows.iter().map(read).collect::<Result<Vec<Memory>>>()?;
-        Ok(found.into_iter().filter(|memory| memory.content.is_some()).collect())
+            if let Some(memory) = with_text(row, store)? {
+                memories.push(memory);
+                vectors.push(get(row, LIVE_MEMORY_COLUMNS + 1)?);
+            }
+        }
+        Ok((memories, vectors))
     }
 
     /// A word in the language of the index of words.
@@ -341,10 +363,12 @@ impl Search<'_> {
     }
 }
 
-/// How much a word that so many hold counts for.
-fn weight(total: u64, holding: u64) -> f32 {
-    let (total, holding) = (total.max(holding) as f64, holding as f64);
-    (1.0 + (total - holding + 0.5) / (holding + 0.5)).ln() as f32
+fn with_text(row: &Row, store: StoreId) -> Result<Option<Memory>> {
+    let mut found = row::memory(row, store)?.memory;
+    let bytes: &[u8] = get(row, LIVE_MEMORY_COLUMNS)?;
+    let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
+    found.content = Some(Content::Text(text.to_owned()));
+    Ok(Some(found))
 }
 
 /// A term in quotes, in which nothing has a meaning.
@@ -360,14 +384,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_word_has_a_meaning() {
-        assert_eq!(quoted("ab", r"it's \ & | !", false), r"'abit''s \\ & | !'");
-        assert_eq!(quoted("ab", "x\0y", true), "'abxy':*");
+    fn nothing_in_a_part_has_a_meaning() {
+        assert_eq!(pattern(r"5%_\"), r"%5\%\_\\%");
+        let metadata = vec!["a_b".to_owned()];
+        let filter = Filter::new(&LookupFilter { metadata, ..LookupFilter::default() });
+        assert_eq!(filter.parts, [r#"%\\"a\_b\\"%"#]);
     }
 
     #[test]
-    fn a_rare_word_counts_for_more() {
-        assert!(weight(1000, 1) > weight(1000, 10));
-        assert!(weight(1000, 1000) > 0.0 && weight(0, 5) > 0.0);
+    fn nothing_in_a_word_has_a_meaning() {
+        assert_eq!(quoted("ab", r"it's \ & | !", false), r"'abit''s \\ & | !'");
+        assert_eq!(quoted("ab", "x\0y", true), "'abxy':*");
     }
 }

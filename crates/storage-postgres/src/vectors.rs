@@ -112,6 +112,7 @@ pub(crate) enum Origin<'a> {
 pub(crate) struct TextVersion {
     pub(crate) memory: Uuid,
     pub(crate) seq: i64,
+    pub(crate) path: String,
     digest: Digest,
     has_vectors: bool,
 }
@@ -138,6 +139,8 @@ pub(crate) async fn put(tx: &Tx, batch: &VectorBatch) -> Result<Receipt> {
         passages::put(tx, batch, dims as usize, &known, &plan.origins).await?;
     }
     if plan.is_whole && through > 0 {
+        let sql = include_str!("../queries/word/forget_removed.sql");
+        tx.execute(sql, &[&id, &store, &int(through)]).await?;
         tx.execute(
             include_str!("../queries/vector/mark.sql"),
             &[&store, &id, &uuid(batch.workspace.to_bytes()), &int(through)],
@@ -167,6 +170,7 @@ async fn text_versions(tx: &Tx, batch: &VectorBatch) -> Result<HashMap<VersionId
         let version = TextVersion {
             memory: get(row, 4)?,
             seq: get(row, 1)?,
+            path: get::<Option<String>>(row, 5)?.unwrap_or_default(),
             digest: digest(row, 2)?,
             has_vectors: get(row, 3)?,
         };

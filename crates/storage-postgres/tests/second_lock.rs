@@ -340,20 +340,21 @@ async fn what_looks_across_tenants_gives_no_more_than_it_says() {
     // A word in a live memory of each tenant, looked for in both stores by one of them.
     let speak = "update loci.memory set store_id = workspace_id, memory_id = workspace_id,
             path = '/a', visibility = 0, expires_at = null, is_sealed = false;
-        update loci.word set store_id = workspace_id, memory_id = workspace_id, terms = 'basalt'";
+        update loci.word set store_id = workspace_id, memory_id = workspace_id, terms = 'basalt',
+            visibility = 0, expires_at = null";
     vault.operator.batch_execute(speak).await.unwrap();
     for tenant in [OURS, THEIRS, ""] {
         vault.enter(tenant).await;
         for store in [OURS, THEIRS] {
             let is_own = i64::from(tenant == store);
-            let counted = format!(
-                "count_holding('{store}', array['basalt'], 3::smallint, 0, 9) where held > 0"
-            );
-            assert_eq!(vault.count(&counted).await, is_own, "{tenant} in {store}");
-            let most = format!(
-                "most_holding('{store}', array['basalt'], array[1::real], 3::smallint, 0, 9, 9)"
-            );
-            assert_eq!(vault.count(&most).await, is_own, "{tenant} in {store}");
+            let looked = |held: &str| {
+                let limits = "9, 3::smallint, 0, 9, false, 9, null, null, null, null";
+                let query = format!("look_up_words('{store}', array['basalt'], {limits})");
+                format!("{query} where {held}")
+            };
+            for held in ["held > 0", "memory_id is not null"] {
+                assert_eq!(vault.count(&looked(held)).await, is_own, "{tenant} in {store}");
+            }
         }
     }
     assert_eq!(

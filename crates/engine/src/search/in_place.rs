@@ -14,8 +14,8 @@ use loci_model::{Memory, MemoryId};
 use loci_search::index::{StoreIndex, Whole, cut};
 use loci_search::rank::{LookupWord, lookup_words};
 use loci_search::text::TextQuery;
-use loci_search::vector;
-use loci_storage::{FeedEnd, Lookup, Shortlist, Sought};
+use loci_search::{SearchFilter, vector};
+use loci_storage::{FeedEnd, Lookup, LookupFilter, Shortlist, Sought};
 
 /// Entries of the feed without vectors that are added one by one; with more, the store is read.
 const TAIL_MAX: u64 = 2000;
@@ -25,22 +25,21 @@ const TAIL_PAGE: usize = 1000;
 const VECTOR_PAGE: usize = 1000;
 
 impl Engine {
-    /// A store as one search needs it, if storage can pick it out and there is too much of it to be
-    /// held here. `vector` is the query as the model of the generation embeds it.
+    /// A store as one search needs it, if storage can pick it out.
     pub(crate) async fn in_place(
         &self,
         pass: &SearchPass,
         end: &FeedEnd,
         chosen: Chosen,
         request: &SearchRequest,
-        vector: Option<Vec<f32>>,
+        lookup: &Lookup,
     ) -> Result<Option<StoreIndex>> {
-        let lookup = lookup(request, chosen, vector);
-        let Some(found) = self.storage.shortlist(pass, end.store, &lookup).await? else {
+        let Some(found) = self.storage.shortlist(pass, end.store, lookup).await? else {
             return Ok(None);
         };
         let tail = self.tail(pass, end, chosen.through).await?;
-        let filling = tokio::task::spawn_blocking(move || fill(found, &tail));
+        let (memories, compared) = (lookup.memories, request.needs_vectors().then_some(chosen));
+        let filling = tokio::task::spawn_blocking(move || fill(found, &tail, memories, compared));
         let mut index = filling.await.map_err(|error| Error::Internal(error.to_string()))?;
         if request.needs_vectors() {
             self.give_vectors(pass, end, chosen, &mut index).await?;
@@ -48,27 +47,26 @@ impl Engine {
         Ok(Some(index))
     }
 
-    /// Whether a store is to be searched where it lies.
+    /// How many memories a store has, if it is to be searched where it lies.
     pub(crate) async fn lies_elsewhere(
         &self,
         pass: &SearchPass,
         end: &FeedEnd,
         chosen: Chosen,
         request: &SearchRequest,
-    ) -> Result<bool> {
+    ) -> Result<Option<u64>> {
         let query = TextQuery::parse(&request.wanted.text);
         // A phrase of stop words is nowhere but in texts.
         let is_lookable =
             !query.is_quoted() || query.phrases.iter().all(|phrase| !phrase.terms.is_empty());
-        if !request.wanted.filter.is_empty()
-            || !is_lookable
+        if !is_lookable
             || end.seq.saturating_sub(chosen.through) > TAIL_MAX
             || self.search.indexes.holds(end.store, pass.audience())
         {
-            return Ok(false);
+            return Ok(None);
         }
         let memories = self.storage.shortlistable(pass, end.store, chosen.generation).await?;
-        Ok(memories.is_some_and(|memories| memories > self.search.index_memories_max))
+        Ok(memories.filter(|memories| *memories > self.search.index_memories_max))
     }
 
     /// What became of the memories that changed since vectors were made.
@@ -90,6 +88,7 @@ impl Engine {
         Ok(tail)
     }
 
+    /// Vectors for those who came without: what was found beside the list.
     async fn give_vectors(
         &self,
         pass: &SearchPass,
@@ -98,7 +97,6 @@ impl Engine {
         index: &mut StoreIndex,
     ) -> Result<()> {
         let dims = chosen.dims as usize;
-        index.begin_vectors(chosen.generation.0, dims);
         for some in index.without_vectors().chunks(VECTOR_PAGE) {
             let heads: Vec<_> = some.iter().map(|(_, head)| *head).collect();
             let rows = self.storage.vectors(pass, end.store, chosen.generation, &heads).await?;
@@ -122,7 +120,14 @@ pub(crate) fn place(
     Place { store: end.store, index: Index::Made(Box::new(index)), chosen, model }
 }
 
-fn lookup(request: &SearchRequest, chosen: Chosen, vector: Option<Vec<f32>>) -> Lookup {
+/// What to look for in a store of so many memories; `vector` is the query as the model of the generation
+/// embeds it.
+pub(crate) fn lookup(
+    request: &SearchRequest,
+    chosen: Chosen,
+    memories: u64,
+    vector: Option<Vec<f32>>,
+) -> Lookup {
     let query = TextQuery::parse(&request.wanted.text);
     let kept = |term: &String| cut(term).to_owned();
     let sought = |word: LookupWord| Sought {
@@ -140,10 +145,30 @@ fn lookup(request: &SearchRequest, chosen: Chosen, vector: Option<Vec<f32>>) -> 
         }
         false => Vec::new(),
     };
-    Lookup { generation: chosen.generation, words, phrases, vector }
+    let filter = lookup_filter(&request.wanted.filter);
+    let nothing = Lookup::new(chosen.generation, memories, request.wanted.limit);
+    Lookup { words, phrases, vector, filter, ..nothing }
 }
 
-fn fill(found: Shortlist, tail: &[(MemoryId, Option<Memory>)]) -> StoreIndex {
+fn lookup_filter(filter: &SearchFilter) -> LookupFilter {
+    LookupFilter {
+        prefix: filter.prefix.clone(),
+        kinds: filter.kinds.clone(),
+        tags: filter.tags.clone(),
+        source: filter.source.clone(),
+        scope: filter.scope.clone(),
+        created: (filter.created.since, filter.created.until),
+        updated: (filter.updated.since, filter.updated.until),
+        metadata: filter.metadata.iter().map(|(name, _)| name.clone()).collect(),
+    }
+}
+
+fn fill(
+    found: Shortlist,
+    tail: &[(MemoryId, Option<Memory>)],
+    memories: u64,
+    compared: Option<Chosen>,
+) -> StoreIndex {
     let mut index = StoreIndex::new();
     found.memories.iter().for_each(|memory| index.put(memory));
     for (id, memory) in tail {
@@ -153,6 +178,15 @@ fn fill(found: Shortlist, tail: &[(MemoryId, Option<Memory>)]) -> StoreIndex {
         }
     }
     index.settle();
-    index.be_part_of(Whole { memories: found.total, holding: found.holding });
+    if let Some(chosen) = compared {
+        let dims = chosen.dims as usize;
+        index.begin_vectors(chosen.generation.0, dims);
+        for (memory, row) in found.memories.iter().zip(&found.vectors) {
+            if let Some(vectors) = row.as_ref().and_then(|row| vector::decode(row, dims)) {
+                index.set_vectors(memory.id, memory.head, &vectors);
+            }
+        }
+    }
+    index.be_part_of(Whole { memories, holding: found.holding });
     index
 }

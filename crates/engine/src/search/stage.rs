@@ -102,10 +102,11 @@ impl Engine {
         let chosen = best.filter(|_| request.needs_vectors());
         let model = best.and_then(|best| model_of(usable, best)).unwrap_or_default();
         if let Some(best) = best
-            && self.lies_elsewhere(pass, end, best, request).await?
+            && let Some(memories) = self.lies_elsewhere(pass, end, best, request).await?
         {
             let vector = self.embed_early(&model, request, pass.now(), embedded).await?;
-            if let Some(index) = self.in_place(pass, end, best, request, vector).await? {
+            let lookup = in_place::lookup(request, best, memories, vector);
+            if let Some(index) = self.in_place(pass, end, best, request, &lookup).await? {
                 return Ok(in_place::place(end, index, chosen, model));
             }
         }

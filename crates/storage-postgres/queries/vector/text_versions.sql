@@ -5,7 +5,8 @@ select
         from vector as x
         where x.store_id = v.store_id and x.generation = $2 and x.seq = v.seq
     ),
-    v.memory_id
+    v.memory_id,
+    v.path
 from version as v
 where
     v.store_id = $1

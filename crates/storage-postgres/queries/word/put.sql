@@ -1,6 +1,23 @@
-insert into word as w (store_id, memory_id, workspace_id, seq, terms)
-select $1, x.memory_id, $2, x.seq, array_to_tsvector(string_to_array(x.terms, chr(31)))
-from unnest($3::uuid[], $4::bigint[], $5::text[]) as x (memory_id, seq, terms)
+insert into word as w
+(
+    store_id, memory_id, workspace_id, seq, partition, visibility, expires_at, place, length, terms
+)
+select
+    $1, x.memory_id, $2, x.seq, m.partition, m.visibility, m.expires_at, x.place, x.length,
+    array_to_tsvector(string_to_array(x.terms, chr(31)))
+from
+    unnest($3::uuid[], $4::bigint[], $5::text[], $6::int[], $7::text[])
+        as x (memory_id, seq, place, length, terms)
+inner join memory as m on m.store_id = $1 and m.memory_id = x.memory_id
+where m.path is not null and not m.is_sealed
 order by x.memory_id
-on conflict (store_id, memory_id) do update set seq = excluded.seq, terms = excluded.terms
+on conflict (store_id, memory_id) do update
+set
+    seq = excluded.seq,
+    partition = excluded.partition,
+    visibility = excluded.visibility,
+    expires_at = excluded.expires_at,
+    place = excluded.place,
+    length = excluded.length,
+    terms = excluded.terms
 where excluded.seq >= w.seq

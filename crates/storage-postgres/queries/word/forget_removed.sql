@@ -1,0 +1,1 @@
+select forget_removed($1, $2, $3)
