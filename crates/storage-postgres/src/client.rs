@@ -3,16 +3,20 @@
 //!
 //! Opening costs no round trip: `begin` goes out ahead of the first statement on the same
 //! connection, and PostgreSQL takes them in order. A transaction that is dropped instead of ended
-//! takes its connection with it, so nothing half done comes back to the pool.
+//! takes its connection with it, so nothing half done comes back to the pool. Short reads may share
+//! one ([`crate::company`]); the last of them ends it.
 
+use crate::company::Company;
 use crate::fault::{Fault, Result};
 use deadpool_postgres::{Object, Pool};
-use futures_util::poll;
+use futures_util::FutureExt;
 use loci_model::WorkspaceId;
 use loci_storage::request::{left_of, took};
 use std::future::Future;
-use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Statement};
@@ -36,13 +40,30 @@ pub(crate) struct Clients {
     pub(crate) pool: Pool,
     /// How long a caller is kept waiting for an answer.
     pub(crate) patience: Duration,
+    /// Short reads that wait for a transaction to share.
+    pub(crate) company: Arc<Company>,
 }
 
+const BEGIN_READ: &str = "begin isolation level repeatable read read only";
+
 impl Clients {
+    pub(crate) fn new(pool: Pool, patience: Duration) -> Self {
+        let company = Arc::new(Company::of(pool.status().max_size));
+        Self { pool, patience, company }
+    }
+
     /// Opens a transaction that sees one moment and changes nothing.
     pub(crate) async fn read(&self, tenant: impl Into<Tenant>) -> Result<Tx> {
-        self.open("begin isolation level repeatable read read only", tenant.into(), self.patience)
-            .await
+        self.open(BEGIN_READ, tenant.into(), self.patience).await
+    }
+
+    /// Like [`Self::read`] for a short read, which may share the transaction with others that came
+    /// before it was opened.
+    pub(crate) async fn read_in_company(&self, tenant: impl Into<Tenant>) -> Result<Tx> {
+        let waiting = Waiting::begin(true);
+        let deadline = waiting.since + left_of(self.patience);
+        let open = in_time(deadline, self.company.join(self, tenant.into())).await?;
+        Ok(Tx { open, is_ended: false, deadline, _waiting: waiting })
     }
 
     /// For one statement about what belongs to no tenant: it needs no transaction around it.
@@ -50,12 +71,13 @@ impl Clients {
         let waiting = Waiting::begin(true);
         let deadline = waiting.since + left_of(self.patience);
         let client = in_time(deadline, self.pool.get()).await?;
-        Ok(Tx { client: Some(client), deadline, is_open: false, _waiting: waiting })
+        let open = Open::new(client, true, None);
+        Ok(Tx { open, is_ended: false, deadline, _waiting: waiting })
     }
 
     /// Like [`Self::read`], with time for something long.
     pub(crate) async fn read_for(&self, tenant: Tenant, patience: Duration) -> Result<Tx> {
-        self.open("begin isolation level repeatable read read only", tenant, patience).await
+        self.open(BEGIN_READ, tenant, patience).await
     }
 
     /// Opens a transaction that may write; each of its statements sees what was committed before it.
@@ -81,12 +103,14 @@ impl Clients {
         } else {
             format!("{begin}; {}", enter(tenant))
         };
-        {
-            // Asked once, the request is on its way; whether it went well shows in what follows.
-            let mut sent = pin!(client.batch_execute(&begin));
-            let _ = poll!(sent.as_mut());
-        }
-        Ok(Tx { client: Some(client), deadline, is_open: true, _waiting: waiting })
+        send_ahead(&client, &begin);
+        let open = Open::new(client, false, None);
+        Ok(Tx { open, is_ended: false, deadline, _waiting: waiting })
+    }
+
+    /// A connection, for whoever opens a transaction on it.
+    pub(crate) async fn connect(&self) -> Result<Object> {
+        in_time(Instant::now() + self.patience, self.pool.get()).await
     }
 }
 
@@ -105,12 +129,53 @@ fn enter(tenant: Tenant) -> String {
     format!("set local loci.workspace = '{workspace}'")
 }
 
-/// An open transaction.
-pub(crate) struct Tx {
+/// A connection with a transaction on it, or with none, until nobody needs it any more.
+pub(crate) struct Open {
     client: Option<Object>,
+    /// Whether there is nothing (more) to end.
+    is_over: AtomicBool,
+    /// Whether somebody left without an answer to everything.
+    is_spoilt: AtomicBool,
+    _turn: Option<OwnedSemaphorePermit>,
+}
+
+impl Open {
+    fn new(client: Object, is_over: bool, turn: Option<OwnedSemaphorePermit>) -> Arc<Self> {
+        let (is_over, is_spoilt) = (AtomicBool::new(is_over), AtomicBool::new(false));
+        Arc::new(Self { client: Some(client), is_over, is_spoilt, _turn: turn })
+    }
+
+    /// Begins a transaction for those who read together. What they see is as of their first
+    /// statement, which nobody has sent yet.
+    pub(crate) fn shared(client: Object, tenant: Tenant, turn: OwnedSemaphorePermit) -> Arc<Self> {
+        send_ahead(&client, &format!("{BEGIN_READ}; {}", enter(tenant)));
+        Self::new(client, false, Some(turn))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let client = self.client.take().expect("there until now");
+        if self.is_spoilt.load(Ordering::Acquire) {
+            drop(Object::take(client));
+        } else if !self.is_over.load(Ordering::Acquire) {
+            // Whoever has the connection next comes behind it.
+            send_ahead(&client, "rollback");
+        }
+    }
+}
+
+/// Sends something whose answer is not waited for. Polled once, the request is on its way, ahead of
+/// whatever follows on this connection; whether it went well shows there.
+fn send_ahead(client: &Object, sql: &str) {
+    let _ = client.batch_execute(sql).now_or_never();
+}
+
+/// An open transaction, or a share in one.
+pub(crate) struct Tx {
+    open: Arc<Open>,
+    is_ended: bool,
     deadline: Instant,
-    /// Whether there is something to end.
-    is_open: bool,
     _waiting: Waiting,
 }
 
@@ -137,7 +202,7 @@ impl Drop for Waiting {
 impl Tx {
     /// The connection, for statements that are to go out together with others.
     pub(crate) fn client(&self) -> &Object {
-        self.client.as_ref().expect("there until the end")
+        self.open.client.as_ref().expect("there until the end")
     }
 
     /// A prepared statement, made once for each connection.
@@ -179,18 +244,9 @@ impl Tx {
         in_time(self.deadline, answer).await
     }
 
-    /// Ends a transaction that changed nothing, or whose changes are not wanted. The answer is not
-    /// waited for: the connection is free again when it is there.
+    /// Ends a transaction that changed nothing, or whose changes are not wanted.
     pub(crate) fn leave(mut self) {
-        let client = self.client.take().expect("there until the end");
-        if !self.is_open {
-            return;
-        }
-        tokio::spawn(async move {
-            if client.batch_execute("rollback").await.is_err() {
-                drop(Object::take(client));
-            }
-        });
+        self.is_ended = true;
     }
 
     /// Ends a transaction after its last statement: what was read is handed on.
@@ -206,22 +262,23 @@ impl Tx {
     }
 
     /// Makes the changes last. Without an answer it is unknown whether they do.
-    pub(crate) async fn commit(mut self) -> Result<()> {
+    pub(crate) async fn commit(self) -> Result<()> {
         self.in_time(self.client().batch_execute("commit")).await?;
-        self.client = None;
+        self.committed();
         Ok(())
     }
 
     /// The end of a transaction that was committed by a statement of its own.
     pub(crate) fn committed(mut self) {
-        self.client = None;
+        self.open.is_over.store(true, Ordering::Release);
+        self.is_ended = true;
     }
 }
 
 impl Drop for Tx {
     fn drop(&mut self) {
-        if let Some(client) = self.client.take() {
-            drop(Object::take(client));
+        if !self.is_ended {
+            self.open.is_spoilt.store(true, Ordering::Release);
         }
     }
 }

@@ -150,6 +150,8 @@ fn is_transient(code: &SqlState) -> bool {
         SqlState::OUT_OF_MEMORY,
         SqlState::T_R_SERIALIZATION_FAILURE,
         SqlState::T_R_DEADLOCK_DETECTED,
+        // Another read in the same transaction failed.
+        SqlState::IN_FAILED_SQL_TRANSACTION,
     ];
     transient.contains(code)
 }

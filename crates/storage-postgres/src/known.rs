@@ -67,7 +67,7 @@ impl Known {
         if let Some(known) = self.kept.facts.held(page, &of) {
             return Ok(Some(known));
         }
-        let tx = self.clients.read(workspace).await?;
+        let tx = self.clients.read_in_company(workspace).await?;
         let found = read::facts(&tx, workspace, store, principal, session).await;
         let found = tx.end(found)?;
         if let Some(facts) = &found {

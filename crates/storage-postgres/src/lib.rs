@@ -13,6 +13,7 @@ mod check;
 mod client;
 mod columns;
 mod commit;
+mod company;
 mod draft;
 mod export;
 mod fault;
@@ -127,6 +128,15 @@ macro_rules! read {
     }};
 }
 
+/// The same for a read that is short, and may share a transaction with others.
+macro_rules! read_briefly {
+    ($self:ident, $tenant:expr, |$tx:ident| $read:expr) => {{
+        let $tx = $self.clients.read_in_company($tenant).await?;
+        let result = $read.await;
+        $tx.end(result)
+    }};
+}
+
 /// The same for one statement about what belongs to no tenant.
 macro_rules! ask {
     ($self:ident, |$tx:ident| $read:expr) => {{
@@ -158,7 +168,7 @@ impl Storage for PostgresStorage {
     }
 
     async fn recall(&self, idempotency: &Idempotency) -> Result<Option<Receipt>> {
-        read!(self, idempotency.workspace, |tx| idempotency::recall(&tx, idempotency))
+        read_briefly!(self, idempotency.workspace, |tx| idempotency::recall(&tx, idempotency))
     }
 
     async fn facts(
@@ -180,7 +190,12 @@ impl Storage for PostgresStorage {
     }
 
     async fn get(&self, pass: &ReadPass, at: &At, view: View) -> Result<Option<Memory>> {
-        read!(self, pass.workspace(), |tx| read::get(&tx, pass, at, view))
+        match at {
+            At::Id(_) | At::Path(..) => {
+                read_briefly!(self, pass.workspace(), |tx| read::get(&tx, pass, at, view))
+            }
+            At::First(_) => read!(self, pass.workspace(), |tx| read::get(&tx, pass, at, view)),
+        }
     }
 
     async fn list(&self, pass: &ReadPass, query: &ListQuery) -> Result<Page<ListItem, ListCursor>> {
@@ -193,7 +208,7 @@ impl Storage for PostgresStorage {
         version: VersionId,
         view: View,
     ) -> Result<Option<Version>> {
-        read!(self, pass.workspace(), |tx| versions::get(&tx, pass, version, view))
+        read_briefly!(self, pass.workspace(), |tx| versions::get(&tx, pass, version, view))
     }
 
     async fn versions(&self, pass: &ReadPass, query: &VersionQuery) -> Result<Page<Version, u64>> {
@@ -209,7 +224,7 @@ impl Storage for PostgresStorage {
     }
 
     async fn feed_ends(&self, pass: &SearchPass) -> Result<Vec<FeedEnd>> {
-        read!(self, pass.workspace(), |tx| texts::ends(&tx, pass.stores()))
+        read_briefly!(self, pass.workspace(), |tx| texts::ends(&tx, pass.stores()))
     }
 
     async fn texts(
@@ -248,7 +263,7 @@ impl Storage for PostgresStorage {
         ids: &[(StoreId, MemoryId)],
         view: View,
     ) -> Result<Vec<Memory>> {
-        read!(self, pass.workspace(), |tx| texts::found(&tx, pass, ids, view))
+        read_briefly!(self, pass.workspace(), |tx| texts::found(&tx, pass, ids, view))
     }
 
     async fn vectors(
@@ -269,7 +284,7 @@ impl Storage for PostgresStorage {
         store: StoreId,
         generation: GenerationId,
     ) -> Result<Option<u64>> {
-        read!(self, pass.workspace(), |tx| shortlist::size(&tx, pass, store, generation))
+        read_briefly!(self, pass.workspace(), |tx| shortlist::size(&tx, pass, store, generation))
     }
 
     async fn shortlist(

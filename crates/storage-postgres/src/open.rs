@@ -163,7 +163,7 @@ pub(crate) async fn open(options: &PostgresOptions) -> Result<Opened, OpenError>
         }))
         .build()
         .map_err(|error| OpenError::Io(error.to_string()))?;
-    let clients = Clients { pool, patience: options.patience };
+    let clients = Clients::new(pool, options.patience);
     first(&clients).await?;
     Ok(Opened { clients, address, connector })
 }

@@ -30,6 +30,8 @@ const LANES: usize = 4;
 /// connections for those who read.
 const ALONE_MAX: usize = 4;
 const LONG_MAX: usize = 2;
+/// What may wait for a transaction of its own, and in all lanes together.
+const LINE_MAX: usize = 1024;
 const QUEUE_MAX: usize = 4096;
 const GROUP_JOBS_MAX: usize = 256;
 const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -52,6 +54,7 @@ pub(crate) struct Writer {
     told: Told,
     short: Arc<Semaphore>,
     long: Arc<Semaphore>,
+    line: Arc<Semaphore>,
 }
 
 impl Writer {
@@ -75,6 +78,7 @@ impl Writer {
             told,
             short: Arc::new(Semaphore::new(ALONE_MAX)),
             long: Arc::new(Semaphore::new(LONG_MAX)),
+            line: Arc::new(Semaphore::new(LINE_MAX)),
         }
     }
 
@@ -88,7 +92,7 @@ impl Writer {
         let job = Job { mutation, idempotency, answer };
         match sharable(&job.mutation).map(|(pass, _)| pass.store()) {
             Some(store) => self.queue(store, job)?,
-            None => self.start_alone(job, is_long),
+            None => self.start_alone(job, is_long)?,
         }
         if is_long {
             return answered.await.map_err(|_| ended())?;
@@ -115,10 +119,12 @@ impl Writer {
 
     /// Applies a job in a transaction of its own. A task of its own, too: whoever asked may go away,
     /// and the transaction is better ended than broken off.
-    fn start_alone(&self, job: Job, is_long: bool) {
+    fn start_alone(&self, job: Job, is_long: bool) -> Result<()> {
         let told = self.told.clone();
+        let place = Arc::clone(&self.line).try_acquire_owned().map_err(|_| StorageError::Busy)?;
         let turns = Arc::clone(if is_long { &self.long } else { &self.short });
         tokio::spawn(async move {
+            let _place = place;
             let _turn = turns.acquire().await;
             if job.answer.is_closed() {
                 return;
@@ -126,6 +132,7 @@ impl Writer {
             let done = alone(&told.clients, &job.mutation, job.idempotency.as_ref()).await;
             told.tell(job, done);
         });
+        Ok(())
     }
 }
 
