@@ -62,13 +62,20 @@ fn servers_that_start_together_on_an_empty_database_make_one_beginning() {
 fn one_of_the_servers_that_start_together_shows_the_key() {
     let cluster = Cluster::fresh().with(|setup| setup.admin_key(None));
     let servers = cluster.start_together(4);
+    let key = shown_key(&cluster);
+    for server in &servers {
+        server.client_as(Some(&key)).get("/v1/memory_stores").ok();
+    }
+}
+
+/// The key that was shown, exactly once.
+#[track_caller]
+fn shown_key(cluster: &Cluster) -> String {
     let printed = cluster.setup().printed();
     let keys: Vec<&str> =
         printed.lines().filter_map(|line| line.strip_prefix("admin key (shown once): ")).collect();
     let [key] = keys.as_slice() else { panic!("{} keys", keys.len()) };
-    for server in &servers {
-        server.client_as(Some(key)).get("/v1/memory_stores").ok();
-    }
+    (*key).to_owned()
 }
 
 #[test]
@@ -202,13 +209,8 @@ fn a_server_outlives_postgresql_between_opening_it_and_listening() {
             starting.join().unwrap()
         });
         held.wait().unwrap();
-        let printed = cluster.setup().printed();
-        let keys: Vec<&str> = printed
-            .lines()
-            .filter_map(|line| line.strip_prefix("admin key (shown once): "))
-            .collect();
-        let [key] = keys.as_slice() else { panic!("{table}: {} keys", keys.len()) };
-        let stores = server.client_as(Some(key)).get("/v1/memory_stores").ok();
+        let key = shown_key(&cluster);
+        let stores = server.client_as(Some(&key)).get("/v1/memory_stores").ok();
         assert_eq!(stores["data"].as_array().unwrap().len(), 2, "{table}: {stores}");
         assert_eq!(cluster.sql("select count(*) from loci.api_key"), "1", "{table}");
         server.stop();

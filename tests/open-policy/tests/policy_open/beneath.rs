@@ -81,7 +81,7 @@ pub(crate) async fn attempt(world: &World, name: &str) -> String {
             let word = Sought { key: WORD.into(), terms, beginning: None };
             let generation = loot.generation.id;
             let (words, vector) = (vec![word], Some(vec![0.2; 26]));
-            let lookup = Lookup { generation, words, phrases: Vec::new(), vector };
+            let lookup = Lookup { words, vector, ..Lookup::new(generation, 100, 10) };
             shown(storage.shortlist(&search, store, &lookup).await)
         }
         // A generation that has no vectors yet, so that every text needs some.
