@@ -1,8 +1,9 @@
-//! Writing a draft: one statement for each kind of row, however many rows there are, all sent
-//! together and answered together. With the commit behind them, a whole group of writes costs one
-//! wait.
+//! Writing a draft: one statement for each kind of row, however many rows there are, and these made
+//! into one where they do not build on each other, because what a statement costs most is the way
+//! there and back. All are sent together with the commit and answered together, so that a whole group
+//! of writes costs one wait.
 
-use crate::client::{Tx, uuid};
+use crate::client::uuid;
 use crate::draft::{Desk, Draft, Place};
 use crate::fault::Result;
 use crate::row::{actor_columns, int, key_of, micros, text};
@@ -10,39 +11,73 @@ use futures_util::future::{BoxFuture, try_join_all};
 use loci_model::WorkspaceId;
 use loci_model::attributes::Visibility;
 use loci_storage::column::{Code, attributes_json, pack_ids};
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Statement};
 use uuid::Uuid;
 
 type Column = Box<dyn ToSql + Sync + Send>;
 
-/// A statement and its columns, ready to go.
+/// A statement and its columns.
 struct Part {
-    statement: Statement,
+    sql: Cow<'static, str>,
     columns: Vec<Column>,
 }
 
 impl Part {
-    fn send<'a>(&'a self, client: &'a Client) -> BoxFuture<'a, std::result::Result<u64, Error>> {
+    /// One statement that does what several do, none of which sees what another one writes.
+    fn joined(parts: Vec<Self>) -> Option<Self> {
+        let (mut sql, mut columns) = (String::new(), Vec::new());
+        let last = parts.len().checked_sub(1)?;
+        for (at, part) in parts.into_iter().enumerate() {
+            let own = renumbered(&part.sql, columns.len());
+            let _ = match at {
+                _ if last == 0 => write!(sql, "{own}"),
+                0 => write!(sql, "with part_0 as ({own})"),
+                at if at < last => write!(sql, ", part_{at} as ({own})"),
+                _ => write!(sql, " {own}"),
+            };
+            columns.extend(part.columns);
+        }
+        Some(Self { sql: sql.into(), columns })
+    }
+
+    fn send<'a>(
+        &'a self,
+        client: &'a Client,
+        statement: &'a Statement,
+    ) -> BoxFuture<'a, std::result::Result<u64, Error>> {
         Box::pin(async move {
             let columns: Vec<&(dyn ToSql + Sync)> =
                 self.columns.iter().map(|column| &**column as &(dyn ToSql + Sync)).collect();
-            client.execute(&self.statement, &columns).await
+            client.execute(statement, &columns).await
         })
     }
+}
+
+/// A statement whose parameters come behind so many others.
+fn renumbered(sql: &str, others: usize) -> String {
+    let mut shifted = String::with_capacity(sql.len() + 32);
+    let mut pieces = sql.split('$');
+    shifted.push_str(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        let digits = piece.bytes().take_while(u8::is_ascii_digit).count();
+        let number: usize = piece[..digits].parse().unwrap_or_default();
+        let _ = write!(shifted, "${}{}", number + others, &piece[digits..]);
+    }
+    shifted
 }
 
 impl Draft<'_> {
     /// Writes what is not written yet, for questions that only the database can answer.
     pub(crate) async fn flush(&mut self) -> Result<()> {
-        let parts = self.parts().await?;
+        let parts = self.parts(Vec::new());
         if parts.is_empty() {
             return Ok(());
         }
-        let client: &Client = self.tx.client();
-        let sent = parts.iter().map(|part| part.send(client));
-        self.tx.in_time(try_join_all(sent)).await?;
+        self.send(parts, false).await?;
         self.has_flushed = true;
         for desk in self.desks.values_mut() {
             desk.written();
@@ -60,45 +95,53 @@ impl Draft<'_> {
         extra: Vec<Remembered>,
         turned: Option<WorkspaceId>,
     ) -> Result<()> {
-        let mut parts = self.parts().await?;
-        if !extra.is_empty() {
-            parts.push(remembered(self.tx, extra).await?);
-        }
+        let mut parts = self.parts(extra);
         if let Some(workspace) = turned {
-            let statement = self.tx.prepare(include_str!("../queries/page/turn.sql")).await?;
             let columns: Vec<Column> = vec![Box::new(uuid(workspace.to_bytes()))];
-            parts.push(Part { statement, columns });
+            let sql = include_str!("../queries/page/turn.sql").into();
+            parts.push(Part { sql, columns });
+        }
+        self.send(parts, true).await
+    }
+
+    /// Sends parts in their order. The first error is the one that spoilt the rest.
+    async fn send(&self, parts: Vec<Part>, commits: bool) -> Result<()> {
+        let mut ready = Vec::with_capacity(parts.len());
+        for part in parts {
+            ready.push((self.tx.prepare(&part.sql).await?, part));
         }
         let client: &Client = self.tx.client();
         let mut sent: Vec<BoxFuture<'_, std::result::Result<u64, Error>>> =
-            parts.iter().map(|part| part.send(client)).collect();
-        sent.push(Box::pin(async { client.batch_execute("commit").await.map(|()| 0) }));
-        // In the order in which they were sent: the first error is the one that spoilt the rest.
+            ready.iter().map(|(statement, part)| part.send(client, statement)).collect();
+        if commits {
+            sent.push(Box::pin(async { client.batch_execute("commit").await.map(|()| 0) }));
+        }
         self.tx.in_time(try_join_all(sent)).await?;
         Ok(())
     }
 
-    async fn parts(&self) -> Result<Vec<Part>> {
-        let mut parts = Vec::new();
+    /// What is to be written: paths are given up before others take them, and content is there
+    /// before it is copied.
+    fn parts(&self, extra: Vec<Remembered>) -> Vec<Part> {
         let desks: Vec<&Desk> = self.desks.values().filter(|desk| desk.is_pending()).collect();
-        if desks.is_empty() {
-            return Ok(parts);
-        }
-        for (sql, columns) in [
-            (include_str!("../queries/memory/vacate.sql"), vacated(&desks)),
-            (include_str!("../queries/memory/insert.sql"), memories(&desks, false)),
-            (include_str!("../queries/memory/update.sql"), memories(&desks, true)),
-            (include_str!("../queries/version/insert.sql"), versions(&desks)),
-            (include_str!("../queries/payload/insert.sql"), payloads(&desks)),
-            (include_str!("../queries/payload/copy.sql"), copies(&desks)),
-            (include_str!("../queries/redaction/insert.sql"), redactions(&desks)),
-            (include_str!("../queries/store/count.sql"), counters(&desks)),
-        ] {
-            if let Some(columns) = columns {
-                parts.push(Part { statement: self.tx.prepare(sql).await?, columns });
-            }
-        }
-        Ok(parts)
+        let part = |sql: &'static str, columns: Option<Vec<Column>>| {
+            columns.map(|columns| Part { sql: sql.into(), columns })
+        };
+        let independent = [
+            part(include_str!("../queries/memory/insert.sql"), memories(&desks, false)),
+            part(include_str!("../queries/memory/update.sql"), memories(&desks, true)),
+            part(include_str!("../queries/version/insert.sql"), versions(&desks)),
+            part(include_str!("../queries/payload/insert.sql"), payloads(&desks)),
+            part(include_str!("../queries/redaction/insert.sql"), redactions(&desks)),
+            part(include_str!("../queries/idempotency/put.sql"), remembered(extra)),
+            part(include_str!("../queries/store/count.sql"), counters(&desks)),
+        ];
+        let ordered = [
+            part(include_str!("../queries/memory/vacate.sql"), vacated(&desks)),
+            Part::joined(independent.into_iter().flatten().collect()),
+            part(include_str!("../queries/payload/copy.sql"), copies(&desks)),
+        ];
+        ordered.into_iter().flatten().collect()
     }
 }
 
@@ -272,8 +315,8 @@ pub(crate) struct Remembered {
     pub(crate) at: i64,
 }
 
-async fn remembered(tx: &Tx, rows: Vec<Remembered>) -> Result<Part> {
-    let columns = columns!(rows, |row| {
+fn remembered(rows: Vec<Remembered>) -> Option<Vec<Column>> {
+    columns!(rows, |row| {
         workspaces: Uuid = row.workspace,
         scopes: Uuid = row.scope,
         keys: String = text(&row.key).into_owned(),
@@ -281,7 +324,26 @@ async fn remembered(tx: &Tx, rows: Vec<Remembered>) -> Result<Part> {
         kinds: i16 = row.kind,
         refs: Vec<u8> = row.refs,
         times: i64 = row.at,
-    });
-    let statement = tx.prepare(include_str!("../queries/idempotency/put.sql")).await?;
-    Ok(Part { statement, columns: columns.unwrap_or_default() })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_come_behind_those_of_others() {
+        assert_eq!(renumbered("a $1::text[], $12 b $2", 3), "a $4::text[], $15 b $5");
+        assert_eq!(renumbered("no parameters", 3), "no parameters");
+    }
+
+    #[test]
+    fn several_statements_become_one() {
+        let part = |sql: &'static str| Part { sql: sql.into(), columns: vec![Box::new(1)] };
+        assert!(Part::joined(vec![]).is_none());
+        assert_eq!(Part::joined(vec![part("x $1")]).unwrap().sql, "x $1");
+        let all = Part::joined(vec![part("x $1"), part("y $1"), part("z $1")]).unwrap();
+        assert_eq!(all.sql, "with part_0 as (x $1), part_1 as (y $2) z $3");
+        assert_eq!(all.columns.len(), 3);
+    }
 }
