@@ -144,9 +144,9 @@ as $$
 begin
     delete from vector
     where ctid = any(array(
-        select v.ctid from vector as v where v.generation = of_generation limit at_most
+        select v.ctid from vector as v where v.generation + 0 = of_generation limit at_most
     ));
-    if exists (select 1 from vector where generation = of_generation) then
+    if exists (select 1 from vector where generation + 0 = of_generation) then
         return true;
     end if;
     delete from vector_mark where generation = of_generation;

@@ -17,15 +17,18 @@ use loci_storage::request::{left_of, took};
 use loci_storage::{Applied, Idempotency, Mutation, Result, StorageError};
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::{Instant, timeout};
 
-/// Lanes are transactions at the same time: enough to have one being synced, one being decided and
-/// one that waits for a store that another server holds.
-const LANES: usize = 4;
+/// Lanes are transactions at the same time: enough to have one being synced while another is being
+/// decided, and on larger machines others that wait for stores that other servers hold. More of them
+/// would only make groups smaller.
+const LANES_MIN: usize = 2;
+const LANES_MAX: usize = 4;
 /// Transactions of their own at the same time, short ones and long ones: they must leave
 /// connections for those who read.
 const ALONE_MAX: usize = 4;
@@ -59,14 +62,16 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub(crate) fn start(clients: &Clients, announcer: &Announcer) -> Self {
+        let processors = std::thread::available_parallelism().map_or(LANES_MIN, NonZero::get);
+        let count = processors.clamp(LANES_MIN, LANES_MAX);
         let (mut lanes, mut tasks) = (Vec::new(), Vec::new());
         let told = Told {
             clients: clients.clone(),
             announcer: announcer.clone(),
             planner: Arc::new(Planner::default()),
         };
-        for _ in 0..LANES {
-            let (queue, jobs) = mpsc::channel(QUEUE_MAX / LANES);
+        for _ in 0..count {
+            let (queue, jobs) = mpsc::channel(QUEUE_MAX / count);
             let lane = Lane { told: told.clone(), held: VecDeque::new() };
             lanes.push(queue);
             tasks.push(tokio::spawn(lane.serve(jobs)));
@@ -109,7 +114,8 @@ impl Writer {
     /// Writes to one store go one way, so that those of this server do not wait for each other at
     /// its row.
     fn queue(&self, store: StoreId, job: Job) -> Result<()> {
-        let lane = self.hasher.hash_one((tenant(&job.mutation), store)) % LANES as u64;
+        let lanes = self.lanes.len() as u64;
+        let lane = self.hasher.hash_one((tenant(&job.mutation), store)) % lanes;
         let lane = usize::try_from(lane).expect("less than the number of lanes");
         self.lanes[lane].try_send(job).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => StorageError::Busy,
