@@ -130,6 +130,7 @@ impl Draft<'_> {
         let independent = [
             part(include_str!("../queries/memory/insert.sql"), memories(&desks, false)),
             part(include_str!("../queries/memory/update.sql"), memories(&desks, true)),
+            part(include_str!("../queries/word/hide.sql"), hidden(&desks)),
             part(include_str!("../queries/version/insert.sql"), versions(&desks)),
             part(include_str!("../queries/payload/insert.sql"), payloads(&desks)),
             part(include_str!("../queries/redaction/insert.sql"), redactions(&desks)),
@@ -217,6 +218,21 @@ fn memories(desks: &[&Desk], are_written: bool) -> Option<Vec<Column>> {
         erasures: Option<i64> = micros(known.erase_at),
         repeats: Option<Vec<u8>> =
             live.and_then(|memory| desk.repeat_digest(memory)).map(<[u8]>::to_vec),
+    })
+}
+
+/// Memories that not everyone may find: whose words were written while more could is not counted by
+/// them any more.
+fn hidden(desks: &[&Desk]) -> Option<Vec<Column>> {
+    let rows = desks.iter().flat_map(|desk| {
+        let changed =
+            desk.changed().filter(|(_, known)| known.is_written() && known.visibility > 0);
+        changed.map(|(id, known)| (store_id(desk), uuid(id.to_bytes()), known.visibility))
+    });
+    columns!(rows, |(store, memory, visibility)| {
+        stores: Uuid = store,
+        memories: Uuid = memory,
+        visibilities: i16 = visibility,
     })
 }
 

@@ -238,6 +238,7 @@ async fn pgvector_shows_nobody_what_is_not_theirs_to_find() {
     let lookup = by_word(generation, &["tea"]);
     let found = world.storage.shortlist(&model, world.store, &lookup).await.unwrap().unwrap();
     assert_eq!(ids(&found), [over.id]);
+    assert_eq!(found.holding.get("tea"), Some(&1), "what was hidden is not counted either");
     let elsewhere = StoreId::from_u128(99);
     assert!(world.storage.shortlist(&host, elsewhere, &lookup).await.is_err());
 }
