@@ -18,10 +18,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const STATEMENTS: &str = "
     select
         coalesce(sum(calls), 0)::float8,
-        coalesce(sum(calls) filter (where query like '%key_by_hash%'), 0)::float8,
+        coalesce(sum(calls) filter (where query like '%from access_page where%'), 0)::float8,
         coalesce(sum(calls) filter (where query like '%left join grant_%'), 0)::float8,
-        coalesce(sum(calls) filter (where query like '%for no key update%'), 0)::float8,
-        coalesce(sum(rows) filter (where query like 'insert into version%'), 0)::float8
+        coalesce(sum(calls) filter (where query like '%for no key update%'), 0)::float8
     from pg_stat_statements
     where
         dbid = (select oid from pg_database where datname = $1)
@@ -49,14 +48,12 @@ const TABLES: &str = "
 pub(crate) struct Statements {
     /// All that somebody waited for.
     pub(crate) all: f64,
-    /// Whose key it is.
-    pub(crate) keys: f64,
+    /// Whether what is known about access still counts.
+    pub(crate) pages: f64,
     /// What the store is and who was given what.
     pub(crate) facts: f64,
     /// Transactions that write: each begins by taking the rows of its stores.
     pub(crate) groups: f64,
-    /// Versions that were written.
-    pub(crate) writes: f64,
 }
 
 /// What the log cost.
@@ -133,10 +130,9 @@ pub(crate) fn statements(url: &str, database: &str) -> anyhow::Result<Statements
     let row = asked(url, async |client| Ok(client.query_one(STATEMENTS, &[&database]).await?))?;
     Ok(Statements {
         all: row.try_get(0)?,
-        keys: row.try_get(1)?,
+        pages: row.try_get(1)?,
         facts: row.try_get(2)?,
         groups: row.try_get(3)?,
-        writes: row.try_get(4)?,
     })
 }
 

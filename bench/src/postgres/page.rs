@@ -97,24 +97,24 @@ fn asks(reasons: &[Reason]) -> String {
         "## Where the time of a create goes\n\n\
          Measured with 64 clients on a second PostgreSQL that counts statements and times syncs, which costs a \
          little; its rates are not those above.\n\n\
-         A create waits for PostgreSQL four times at most: whose key is this, a single statement; what is the store \
-         and who was given what, in a transaction that is opened ahead of the statement and ended behind it without \
-         waiting; the store's row is locked and what is at the path is read, sent together; everything is written \
-         and committed, sent together. The last two are shared by all writes that queued up meanwhile for the same \
-         part of the server: its group.\n\n\
-         | with | per second | p50 ms | keys asked per create | facts per create | creates per group | statements waited \
+         A create waits for PostgreSQL three times: for the page of access, which tells whether what the server knows \
+         of the key and the store still counts, asked once for all requests that come together; until the store's row is \
+         locked and what is at the path is read, sent together; until everything is written and committed, sent together. \
+         The last two are shared by all writes that queued up meanwhile for the same part of the server: its group. \
+         Facts about a store are read when it is new to a server, or something about access has changed.\n\n\
+         | with | per second | p50 ms | pages asked per create | facts per create | creates per group | statements waited \
          for per create |\n|---|---:|---:|---:|---:|---:|---:|\n",
     );
     for reason in reasons {
         let seen = &reason.statements;
-        let creates = seen.writes.max(1.0);
+        let creates = reason.creates.max(1.0);
         let _ = writeln!(
             text,
             "| {} | {:.0} | {:.2} | {:.2} | {:.2} | {:.1} | {:.1} |",
             case(reason),
             reason.rate.per_second,
             reason.rate.p50_ms,
-            seen.keys / creates,
+            seen.pages / creates,
             seen.facts / creates,
             creates / seen.groups.max(1.0),
             seen.all / creates,
@@ -133,7 +133,7 @@ fn syncs(reasons: &[Reason]) -> String {
          without syncs |\n|---|---:|---:|---:|---:|---:|---:|\n",
     );
     for reason in reasons {
-        let (log, creates) = (&reason.log, reason.statements.writes.max(1.0));
+        let (log, creates) = (&reason.log, reason.creates.max(1.0));
         let _ = writeln!(
             text,
             "| {} | {:.0} | {:.1} | {:.2} | {:.0} % | {:.0} | {:.2} × |",
@@ -161,7 +161,7 @@ fn processors(reasons: &[Reason]) -> String {
     for reason in reasons {
         let used = &reason.processors;
         let share = |seconds: f64| 100.0 * seconds / (cores * reason.seconds);
-        let creates = reason.statements.writes.max(1.0);
+        let creates = reason.creates.max(1.0);
         let _ = writeln!(
             text,
             "| {} | {:.0} % | {:.0} % | {:.0} % | {:.0} % | {:.3} | {:.3} |",

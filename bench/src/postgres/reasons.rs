@@ -35,6 +35,7 @@ pub(crate) struct Reason {
     pub(crate) servers: usize,
     pub(crate) stores: Stores,
     pub(crate) rate: Rate,
+    pub(crate) creates: f64,
     /// The same while nothing is synced.
     pub(crate) unsynced: Rate,
     pub(crate) statements: Statements,
@@ -87,7 +88,19 @@ impl Watched<'_> {
         self.sync(true)?;
         let unsynced = unsynced?;
         println!("    {:.0} per second, {:.0} unsynced", rate.per_second, unsynced.per_second);
-        Ok(Reason { servers, stores, rate, unsynced, statements, log, waits, processors, seconds })
+        let creates = rate.per_second * self.plan.seconds;
+        Ok(Reason {
+            servers,
+            stores,
+            rate,
+            creates,
+            unsynced,
+            statements,
+            log,
+            waits,
+            processors,
+            seconds,
+        })
     }
 
     fn writes(&self, servers: usize, stores: Stores, run: &str) -> anyhow::Result<Rate> {
