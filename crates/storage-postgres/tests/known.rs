@@ -1,6 +1,6 @@
 //! What a server keeps in memory about access is never older than what any other server answered:
-//! after every kind of write that is about access, a server that had looked before sees the same as
-//! one that looks for the first time. And it is kept, or there would be nothing to show here.
+//! after each kind of write that is about access, but imports, a server that had looked before sees the
+//! same as one that looks for the first time. And it is kept, or there would be nothing to show here.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
@@ -9,6 +9,7 @@ mod database;
 use database::Scratch;
 use loci_model::policy::Facts;
 use loci_model::session::Attachment;
+use loci_model::store::Repeats;
 use loci_model::{
     Access, ApiKey, Audience, Grant, GrantId, Grantee, KeyId, KeyScope, Level, Principal,
     PrincipalId, Session, SessionId, StorePatch, StorePolicy,
@@ -81,7 +82,7 @@ impl Concerned {
         Self { guest, key, session, grant }
     }
 
-    /// One of each kind of write that is about access, in an order in which they go through.
+    /// One of each kind of write that is about access, but imports, in an order in which they go through.
     fn writes(&self, world: &World) -> Vec<Mutation> {
         let session = |change| Mutation::ChangeSession {
             workspace: world.workspace,
@@ -99,6 +100,7 @@ impl Concerned {
             ),
             Mutation::CreateSession(self.session.clone()),
             Mutation::DescribeStore(world.manage_pass(), described),
+            Mutation::SetRepeats(world.manage_pass(), Repeats::Refuse),
             Mutation::CreateStore(world.plan_store(StorePolicy::default())),
             session(SessionChange::Archive),
             Mutation::RemoveSession(world.workspace, self.session.id),
