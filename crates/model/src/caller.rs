@@ -1,7 +1,7 @@
 //! The identity of one request. Authority comes from the principal and can only be shrunk by the
 //! key's scope and the session; the rest is recorded, never trusted.
 
-use crate::{Actor, KeyScope, PrincipalId, SessionId, Timestamp, WorkspaceId};
+use crate::{Actor, KeyScope, MemorySwitches, PrincipalId, SessionId, Timestamp, WorkspaceId};
 
 /// Which side of the prompt a request is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,6 +27,10 @@ pub struct Caller {
     pub session: Option<SessionId>,
     /// Host or model.
     pub audience: Audience,
+    /// Whether the credential may act for any agent that a request names.
+    pub acts_for_agents: bool,
+    /// Which memory the principal may use.
+    pub memory: MemorySwitches,
     /// What the credential may do at most.
     pub scope: KeyScope,
     /// When the credential ends.

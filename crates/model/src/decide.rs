@@ -57,7 +57,7 @@ pub enum Refusal {
         /// How large it may be.
         limit: u64,
     },
-    /// Only the memory's owner may remove it.
+    /// Only the memory's owner may remove it, or move it away from where it is.
     NotOwner,
     /// A value breaks a rule.
     Invalid(Invalid),
@@ -120,6 +120,8 @@ fn decide_present(
     if edit.expect == Expect::Absent {
         return Err(Refusal::Present);
     }
+    let is_owner = remover.is_none_or(|remover| remover == memory.owner);
+    let may_remove = policy.remove == Who::Writer || is_owner;
     let expected = || match edit.expect {
         Expect::Digest(digest) => digest == memory.digest,
         Expect::Revision(revision) => revision == memory.revision,
@@ -127,8 +129,7 @@ fn decide_present(
     };
     let next = match &edit.op {
         EditOp::Remove => {
-            let is_owner = remover.is_none_or(|remover| remover == memory.owner);
-            if policy.remove == Who::Owner && !is_owner {
+            if !may_remove {
                 return Err(Refusal::NotOwner);
             }
             return if expected() { Ok(Decision::Remove) } else { Err(Refusal::ExpectFailed) };
@@ -163,6 +164,10 @@ fn decide_present(
     }
     if !expected() {
         return Err(Refusal::ExpectFailed);
+    }
+    // Whoever may not take a memory away may not carry it off either.
+    if next.path != memory.path && !may_remove {
+        return Err(Refusal::NotOwner);
     }
     if let Some(content) = &next.content {
         check_size(content, policy)?;

@@ -51,6 +51,9 @@ pub struct ApiKey {
     pub session: Option<SessionId>,
     /// Host or model.
     pub audience: Audience,
+    /// Whether it may act for any agent that a request names: the key of a platform that many
+    /// agents stand behind.
+    pub acts_for_agents: bool,
     /// Since when.
     pub created_at: Timestamp,
     /// Until when.

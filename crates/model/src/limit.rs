@@ -92,3 +92,19 @@ pub const INDEX_WORD_BYTES_MAX: usize = 1024;
 pub const SEARCH_WAIT_SECS_MAX: u64 = 30;
 /// Characters of a snippet.
 pub const SNIPPET_CHARS_MAX: usize = 1000;
+/// Edits in one batch that is made for a whole directory.
+pub const TREE_EDITS_MAX: usize = 5000;
+/// Characters of the foreign name of a store.
+pub const ADDRESS_CHARS_MAX: usize = 512;
+/// Members of one group.
+pub const MEMBERS_MAX: usize = 10_000;
+/// Characters of what an audit event is about.
+pub const EVENT_SUBJECT_CHARS_MAX: usize = 512;
+/// Characters of what more an audit event says.
+pub const EVENT_DETAIL_CHARS_MAX: usize = 1024;
+/// Events on one page of the audit log.
+pub const EVENTS_PAGE_MAX: usize = 1000;
+/// Results out of one store that the caller may only search: enough to use, too few to copy it.
+pub const GUARDED_RESULTS_MAX: usize = 10;
+/// Searches in a minute of one store by one principal that may only search it.
+pub const GUARDED_SEARCHES_PER_MINUTE: u32 = 60;

@@ -1,15 +1,18 @@
 //! Who may do what: pure functions from facts to a pass or a refusal.
 //!
 //! A pass is the only way into a storage engine's memories and has no other constructor than this
-//! module, so holding one *is* the proof that policy said yes. The first rule that matches decides
-//! (administrator or owner, then grant); a session then narrows it to what was attached, and the
-//! credential's scope narrows it once more. Nothing ever widens it. Default: no.
+//! module, so holding one *is* the proof that policy said yes. The first rule that matches decides:
+//! administrator or owner; a grant to the caller itself; being in the group that owns the store;
+//! being in a group with the user who owns it; a grant to everyone. So a grant can also lower
+//! somebody in a group, while nobody is lowered by what everyone gets. A session then narrows it to
+//! what was attached, and the credential's scope narrows it once more. Nothing ever widens it. What
+//! the operator switched off for a principal is off in every way. Default: no.
 
 use crate::grant::{Grant, Level};
 use crate::store::Who;
 use crate::{
-    Access, Actor, Audience, Caller, Grantee, Power, PrincipalId, Store, StoreId, Timestamp,
-    WorkspaceId,
+    Access, Actor, Audience, Caller, Grantee, KeyScope, MemorySwitches, Power, PrincipalId, Store,
+    StoreId, Timestamp, WorkspaceId,
 };
 
 /// Whether this build says yes to everybody about everything, whatever workspace they are from: only
@@ -23,8 +26,34 @@ pub struct Facts {
     pub store: Store,
     /// Its grants to the caller's principal and to everyone; expired ones may be among them.
     pub grants: Vec<Grant>,
+    /// How the caller stands to the store's owner right now.
+    pub relation: Option<Relation>,
     /// How the caller's session attaches the store, if it does.
     pub attachment: Option<Access>,
+}
+
+/// How somebody stands to the owner of a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Relation {
+    /// The owner is a group, and they are in it.
+    Member,
+    /// The owner is a user, and they are in a group together.
+    Companion,
+}
+
+/// The rule that gives somebody access to a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Ground {
+    /// It is their own.
+    Owner,
+    /// It was granted to them.
+    Grant,
+    /// They are in the group that owns it.
+    Member,
+    /// They are in a group with the user who owns it.
+    Companion,
+    /// It was granted to everyone.
+    Everyone,
 }
 
 /// A refusal.
@@ -32,6 +61,12 @@ pub struct Facts {
 pub struct Denied {
     /// Whether the caller may know that the store exists.
     pub may_know: bool,
+    /// Whether it is only that the operator switched this memory off for the caller.
+    pub is_off: bool,
+}
+
+impl Denied {
+    const KNOWN: Self = Self { may_know: true, is_off: false };
 }
 
 /// How a caller stands to a store, before verbs are asked about.
@@ -68,6 +103,7 @@ pub struct WritePass {
 pub struct SearchPass {
     workspace: WorkspaceId,
     stores: Vec<StoreId>,
+    guarded: Vec<StoreId>,
     audience: Audience,
     now: Timestamp,
 }
@@ -99,12 +135,20 @@ pub struct BrowsePass {
     workspace: WorkspaceId,
     now: Timestamp,
     reader: Option<PrincipalId>,
+    memory: MemorySwitches,
     only: Option<Vec<StoreId>>,
 }
 
 /// May manage principals and keys of a workspace and take it out as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdminPass {
+    workspace: WorkspaceId,
+    now: Timestamp,
+}
+
+/// May say who is in which group of a workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConvenePass {
     workspace: WorkspaceId,
     now: Timestamp,
 }
@@ -117,11 +161,14 @@ impl Facts {
         if self.store.workspace != caller.workspace || !caller.scope.reaches(self.store.id) {
             return Standing::Stranger;
         }
-        let by_right = if caller.is_admin || self.store.owner == caller.principal {
+        let by_right = if caller.is_admin {
             Standing::Owner
         } else {
-            self.grant_for(caller.principal, now)
-                .map_or(Standing::Stranger, |grant| Standing::Upto(grant.level))
+            match self.ground(caller.principal, now) {
+                None => Standing::Stranger,
+                Some((Ground::Owner, _)) => Standing::Owner,
+                Some((_, level)) => Standing::Upto(level),
+            }
         };
         let by_session = match (caller.session, self.attachment) {
             (None, _) => Standing::Owner,
@@ -136,21 +183,50 @@ impl Facts {
         by_right.min(by_session).min(by_scope)
     }
 
-    /// The grant that counts: one to the principal itself goes before one to everyone.
-    fn grant_for(&self, principal: PrincipalId, now: Timestamp) -> Option<&Grant> {
-        let valid = |grantee| {
-            self.grants.iter().find(|grant| grant.grantee == grantee && grant.is_valid_at(now))
-        };
-        valid(Grantee::Principal(principal)).or_else(|| valid(Grantee::Everyone))
+    /// By which rule a principal has access, and how much; an administrator's rights aside.
+    pub fn ground(&self, principal: PrincipalId, now: Timestamp) -> Option<(Ground, Level)> {
+        if self.store.owner == principal {
+            return Some((Ground::Owner, Level::ReadWrite));
+        }
+        if let Some(grant) = self.grant_to(Grantee::Principal(principal), now) {
+            return Some((Ground::Grant, grant.level));
+        }
+        match self.relation {
+            Some(Relation::Member) => Some((Ground::Member, Level::ReadWrite)),
+            Some(Relation::Companion) => Some((Ground::Companion, Level::ReadWrite)),
+            None => {
+                let grant = self.grant_to(Grantee::Everyone, now)?;
+                Some((Ground::Everyone, grant.level))
+            }
+        }
+    }
+
+    fn grant_to(&self, grantee: Grantee, now: Timestamp) -> Option<&Grant> {
+        self.grants.iter().find(|grant| grant.grantee == grantee && grant.is_valid_at(now))
+    }
+
+    /// Whether the operator has switched this store off for somebody with these switches. A store
+    /// that somebody made and named is not what the switch of one's own memory means.
+    fn is_off(&self, memory: MemorySwitches, principal: PrincipalId, now: Timestamp) -> bool {
+        let is_on = memory.is_on
+            && match self.ground(principal, now).map(|(ground, _)| ground) {
+                Some(Ground::Owner) => memory.own || self.store.address.is_none(),
+                Some(Ground::Member) => memory.groups,
+                Some(Ground::Companion) => memory.users,
+                Some(Ground::Grant | Ground::Everyone) | None => true,
+            };
+        !is_on && !IS_OPEN
     }
 
     fn require(&self, caller: &Caller, now: Timestamp, needed: Standing) -> Result<(), Denied> {
         let standing = self.standing(caller, now);
-        if standing >= needed {
-            Ok(())
-        } else {
-            Err(Denied { may_know: standing > Standing::Stranger })
+        if standing == Standing::Stranger {
+            return Err(Denied { may_know: false, is_off: false });
         }
+        if self.is_off(caller.memory, caller.principal, now) {
+            return Err(Denied { may_know: true, is_off: true });
+        }
+        if standing >= needed { Ok(()) } else { Err(Denied::KNOWN) }
     }
 }
 
@@ -182,13 +258,22 @@ pub fn write(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<WritePass
 
 /// Search in those of the stores that the caller may search.
 pub fn search(caller: &Caller, stores: &[Facts], now: Timestamp) -> SearchPass {
-    let may_search = |facts: &&Facts| facts.standing(caller, now) >= Standing::Upto(Level::Search);
+    let may = |facts: &Facts, level| facts.require(caller, now, Standing::Upto(level)).is_ok();
+    let searchable = stores.iter().filter(|facts| may(facts, Level::Search));
+    let guarded = searchable.clone().filter(|facts| !may(facts, Level::Read));
     SearchPass {
         workspace: caller.workspace,
-        stores: stores.iter().filter(may_search).map(|facts| facts.store.id).collect(),
+        guarded: guarded.map(|facts| facts.store.id).collect(),
+        stores: searchable.map(|facts| facts.store.id).collect(),
         audience: caller.audience,
         now,
     }
+}
+
+/// Whether the operator's switches are all that keeps the caller from a store.
+pub fn is_switched_off(caller: &Caller, facts: &Facts, now: Timestamp) -> bool {
+    let searched = facts.require(caller, now, Standing::Upto(Level::Search));
+    searched.is_err_and(|denied| denied.is_off)
 }
 
 /// Describe, archive, remove the store; redact, erase. Not for models: what they were talked into
@@ -208,18 +293,25 @@ pub fn share(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<SharePass
     facts.require(caller, now, needed)?;
     refuse_models(caller)?;
     if caller.session.is_some() && !IS_OPEN {
-        return Err(Denied { may_know: true });
+        return Err(Denied::KNOWN);
     }
-    let owns = IS_OPEN || caller.is_admin || facts.store.owner == caller.principal;
-    let own_grant = if owns { None } else { facts.grant_for(caller.principal, now) };
+    let is_admin = IS_OPEN || caller.is_admin;
+    let ground = facts.ground(caller.principal, now).map(|(ground, _)| ground);
+    let stands_on = match ground.filter(|_| !is_admin) {
+        Some(Ground::Grant) => facts.grant_to(Grantee::Principal(caller.principal), now),
+        Some(Ground::Everyone) => facts.grant_to(Grantee::Everyone, now),
+        Some(Ground::Owner | Ground::Member | Ground::Companion) | None => None,
+    };
     Ok(SharePass {
         workspace: caller.workspace,
         store: facts.store.id,
         now,
         giver: caller.principal,
-        level_max: own_grant.map_or(Level::ReadWrite, |grant| grant.level),
-        expires_max: own_grant.and_then(|grant| grant.expires_at),
-        revokes_any: facts.standing(caller, now) == Standing::Owner,
+        level_max: stands_on.map_or(Level::ReadWrite, |grant| grant.level),
+        expires_max: stands_on.and_then(|grant| grant.expires_at),
+        // A group owns its store together.
+        revokes_any: facts.standing(caller, now) == Standing::Owner
+            || ground == Some(Ground::Member),
     })
 }
 
@@ -227,7 +319,7 @@ fn refuse_models(caller: &Caller) -> Result<(), Denied> {
     match caller.audience {
         Audience::Host => Ok(()),
         Audience::Model if IS_OPEN => Ok(()),
-        Audience::Model => Err(Denied { may_know: true }),
+        Audience::Model => Err(Denied::KNOWN),
     }
 }
 
@@ -239,9 +331,10 @@ pub fn browse(caller: &Caller, now: Timestamp) -> BrowsePass {
         workspace: caller.workspace,
         now,
         reader: (!caller.is_admin && !IS_OPEN).then_some(caller.principal),
+        memory: caller.memory,
         only: if IS_OPEN {
             None
-        } else if may_read {
+        } else if may_read && caller.memory.is_on {
             caller.scope.stores.clone()
         } else {
             Some(Vec::new())
@@ -254,7 +347,8 @@ pub fn browse(caller: &Caller, now: Timestamp) -> BrowsePass {
 pub fn create(caller: &Caller) -> Result<(), Denied> {
     let may_write = caller.scope.power >= Power::UpTo(Level::ReadWrite);
     let is_whole = caller.scope.stores.is_none() && caller.session.is_none();
-    if IS_OPEN || (may_write && is_whole) { Ok(()) } else { Err(Denied { may_know: true }) }
+    let may = may_write && is_whole && caller.memory.is_on;
+    if IS_OPEN || may { Ok(()) } else { Err(Denied::KNOWN) }
 }
 
 /// Principals, keys, export, import, backup, check.
@@ -263,8 +357,43 @@ pub fn administer(caller: &Caller, now: Timestamp) -> Result<AdminPass, Denied> 
     if IS_OPEN || (caller.is_admin && is_whole && caller.session.is_none()) {
         Ok(AdminPass { workspace: caller.workspace, now })
     } else {
-        Err(Denied { may_know: true })
+        Err(Denied::KNOWN)
     }
+}
+
+/// Who is in which group: administrators, and the platforms that agents stand behind.
+pub fn convene(caller: &Caller, now: Timestamp) -> Result<ConvenePass, Denied> {
+    if caller.acts_for_agents || administer(caller, now).is_ok() {
+        Ok(ConvenePass { workspace: caller.workspace, now })
+    } else {
+        Err(Denied::KNOWN)
+    }
+}
+
+/// The caller as one of the agents it may act for: with that agent's rights and nothing else. An
+/// administrator may, since it could make a key for any of them.
+pub fn act_for(
+    caller: &Caller,
+    agent: &crate::Principal,
+    now: Timestamp,
+) -> Result<Caller, Denied> {
+    let may_act = caller.acts_for_agents || administer(caller, now).is_ok();
+    let is_agent = agent.kind == crate::PrincipalKind::Agent && !agent.is_admin;
+    if !may_act || !is_agent || agent.workspace != caller.workspace {
+        return Err(Denied::KNOWN);
+    }
+    Ok(Caller {
+        workspace: agent.workspace,
+        principal: agent.id,
+        is_admin: false,
+        actor: Actor::Service(agent.id),
+        session: None,
+        audience: caller.audience,
+        acts_for_agents: false,
+        memory: agent.memory,
+        scope: KeyScope { power: caller.scope.power, stores: caller.scope.stores.clone() },
+        expires_at: caller.expires_at,
+    })
 }
 
 /// Authority of Loci itself, for work no caller asked for. Making one demands a written reason.
@@ -309,7 +438,7 @@ impl System {
         stores: Vec<StoreId>,
         now: Timestamp,
     ) -> SearchPass {
-        SearchPass { workspace, stores, audience: Audience::Host, now }
+        SearchPass { workspace, stores, guarded: Vec::new(), audience: Audience::Host, now }
     }
 
     /// Manages a store.
@@ -338,7 +467,18 @@ impl System {
 
     /// Sees every store of a workspace.
     pub fn browse(self, workspace: WorkspaceId, now: Timestamp) -> BrowsePass {
-        BrowsePass { workspace, now, reader: None, only: None }
+        BrowsePass {
+            workspace,
+            now,
+            reader: None,
+            memory: MemorySwitches::default(),
+            only: None,
+        }
+    }
+
+    /// Says who is in which group.
+    pub fn convene(self, workspace: WorkspaceId, now: Timestamp) -> ConvenePass {
+        ConvenePass { workspace, now }
     }
 
     /// Administers a workspace.
@@ -430,6 +570,24 @@ getters! {
         /// The moment of the request.
         now: Timestamp,
     }
+    ConvenePass {
+        /// The tenant.
+        workspace: WorkspaceId,
+        /// The moment of the request.
+        now: Timestamp,
+    }
+}
+
+impl BrowsePass {
+    /// Whether a store of the workspace is in the list. The facts are those about the pass's reader.
+    pub fn shows(&self, facts: &Facts) -> bool {
+        let is_named = self.only.as_ref().is_none_or(|only| only.contains(&facts.store.id));
+        let is_readable = self.reader.is_none_or(|reader| {
+            let level = facts.ground(reader, self.now).map(|(_, level)| level);
+            level >= Some(Level::Read) && !facts.is_off(self.memory, reader, self.now)
+        });
+        facts.store.workspace == self.workspace && is_named && is_readable
+    }
 }
 
 impl SharePass {
@@ -444,6 +602,12 @@ impl SearchPass {
     /// The stores, possibly none.
     pub fn stores(&self) -> &[StoreId] {
         &self.stores
+    }
+
+    /// Those of them that may be searched but not read: few results, not too often, and each time
+    /// written down.
+    pub fn guarded(&self) -> &[StoreId] {
+        &self.guarded
     }
 }
 

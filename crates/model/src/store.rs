@@ -1,7 +1,7 @@
 //! A store: a named container with an owner and a policy.
 
 use crate::{
-    Invalid, PrincipalId, StoreId, Timestamp, WorkspaceId, attributes::check_chars, limit,
+    Address, Invalid, PrincipalId, StoreId, Timestamp, WorkspaceId, attributes::check_chars, limit,
 };
 use std::collections::BTreeMap;
 
@@ -93,6 +93,8 @@ pub struct Store {
     pub workspace: WorkspaceId,
     /// Who owns it.
     pub owner: PrincipalId,
+    /// The foreign name that leads to it, if a door gave it one.
+    pub address: Option<Address>,
     /// Its name; not unique.
     pub name: String,
     /// Written for the model.

@@ -7,8 +7,8 @@
 use loci_model::attributes::Visibility;
 use loci_model::store::Repeats;
 use loci_model::{
-    Access, Actor, Attributes, Audience, ChangeOp, Content, KeyId, Level, Operation, PrincipalId,
-    PrincipalKind, SessionId, Timestamp,
+    Access, Actor, Attributes, Audience, ChangeOp, Content, KeyId, Level, MemorySwitches,
+    Operation, PrincipalId, PrincipalKind, SessionId, Timestamp,
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -50,6 +50,7 @@ codes! {
     Level: { Level::Search = 0, Level::Read = 1, Level::ReadWrite = 2 }
     PrincipalKind: {
         PrincipalKind::User = 0, PrincipalKind::Agent = 1, PrincipalKind::Service = 2,
+        PrincipalKind::Group = 3,
     }
     Audience: { Audience::Host = 0, Audience::Model = 1 }
     Access: { Access::ReadOnly = 0, Access::ReadWrite = 1 }
@@ -62,6 +63,20 @@ pub fn visibility_max(audience: Audience) -> i16 {
         Audience::Host => Visibility::Quarantine.code(),
         Audience::Model => Visibility::Context.code(),
     }
+}
+
+/// Switches as bits; what was never switched is zero.
+pub fn switches_code(memory: MemorySwitches) -> i16 {
+    let off = [memory.is_on, memory.own, memory.groups, memory.users];
+    off.iter().zip(0..).map(|(is_on, bit)| i16::from(!is_on) << bit).sum()
+}
+
+/// The inverse of [`switches_code`].
+pub fn switches(code: i16) -> Option<MemorySwitches> {
+    let is_on = |bit: i16| code >> bit & 1 == 0;
+    let memory =
+        MemorySwitches { is_on: is_on(0), own: is_on(1), groups: is_on(2), users: is_on(3) };
+    (0..16).contains(&code).then_some(memory)
 }
 
 /// An actor as its kind and, except for Loci itself, its id.

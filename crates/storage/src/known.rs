@@ -8,7 +8,9 @@
 
 use crate::Mutation;
 use loci_model::policy::Facts;
-use loci_model::{ApiKey, Caller, Principal, PrincipalId, SessionId, StoreId, WorkspaceId};
+use loci_model::{
+    Address, ApiKey, Caller, Principal, PrincipalId, SessionId, StoreId, WorkspaceId,
+};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -31,6 +33,10 @@ pub struct Known {
     pub facts: Shelf<FactsKey, Facts>,
     /// Facts about every store of a caller.
     pub reaches: Shelf<ReachKey, Arc<Vec<Facts>>>,
+    /// Stores by their address.
+    pub addresses: Shelf<(WorkspaceId, Address), StoreId>,
+    /// Principals by their name.
+    pub names: Shelf<(WorkspaceId, String), Principal>,
 }
 
 impl Default for Known {
@@ -39,6 +45,8 @@ impl Default for Known {
             keys: Shelf::new(ENTRIES_MAX),
             facts: Shelf::new(ENTRIES_MAX),
             reaches: Shelf::new(REACHES_MAX),
+            addresses: Shelf::new(ENTRIES_MAX),
+            names: Shelf::new(ENTRIES_MAX),
         }
     }
 }
@@ -50,6 +58,9 @@ pub fn reach_key(caller: &Caller) -> ReachKey {
 
 /// Whether a mutation can change a key, a principal, or what policy knows about a store.
 pub fn is_about_access(mutation: &Mutation) -> bool {
+    if let Mutation::Audited(mutation, _) = mutation {
+        return is_about_access(mutation);
+    }
     !matches!(
         mutation,
         Mutation::Commit(..)
@@ -60,6 +71,7 @@ pub fn is_about_access(mutation: &Mutation) -> bool {
             | Mutation::PutVectors(_)
             | Mutation::DropGeneration { .. }
             | Mutation::ForgetKeys { .. }
+            | Mutation::Record(_)
     )
 }
 

@@ -34,13 +34,14 @@ pub use remembered::{OutcomeRefs, ReceiptRefs, Remembered};
 pub use shortlist::{Lookup, LookupFilter, Shortlist, Sought};
 
 use async_trait::async_trait;
-use loci_model::policy::{AdminPass, BrowsePass, Facts, ReadPass, SearchPass};
+use loci_model::policy::{AdminPass, BrowsePass, ConvenePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
     ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
 };
 use loci_model::{
-    ApiKey, At, Caller, Change, Grant, Memory, MemoryId, Page, Principal, PrincipalId, Session,
-    SessionId, Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
+    Address, ApiKey, At, Caller, Change, Event, Grant, Membership, Memory, MemoryId, MemoryPath,
+    Page, Principal, PrincipalId, Session, SessionId, Store, StoreId, Timestamp, Version,
+    VersionId, View, WorkspaceId,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -62,7 +63,7 @@ pub trait Storage: Send + Sync + 'static {
     async fn recall(&self, idempotency: &Idempotency) -> Result<Option<Receipt>>;
 
     /// What policy needs to know about a store of a workspace: the store, its grants to `principal`
-    /// and to everyone, and how `session` attaches it.
+    /// and to everyone, how `principal` stands to its owner, and how `session` attaches it.
     async fn facts(
         &self,
         workspace: WorkspaceId,
@@ -71,7 +72,10 @@ pub trait Storage: Send + Sync + 'static {
         session: Option<SessionId>,
     ) -> Result<Option<Facts>>;
 
-    /// Stores by creation; those the pass lets its reader read.
+    /// The store at an address of a workspace.
+    async fn store_at(&self, workspace: WorkspaceId, address: &Address) -> Result<Option<StoreId>>;
+
+    /// Stores by creation; those the pass shows ([`BrowsePass::shows`]).
     async fn list_stores(
         &self,
         pass: &BrowsePass,
@@ -80,6 +84,15 @@ pub trait Storage: Send + Sync + 'static {
 
     /// One live, unexpired memory that the pass's audience may see.
     async fn get(&self, pass: &ReadPass, at: &At, view: View) -> Result<Option<Memory>>;
+
+    /// The live, unexpired memory at a path that changed last, in whatever partition, among those
+    /// that the pass's audience may see.
+    async fn newest(
+        &self,
+        pass: &ReadPass,
+        path: &MemoryPath,
+        view: View,
+    ) -> Result<Option<Memory>>;
 
     /// A page of live, unexpired memories that the pass's audience may see.
     async fn list(&self, pass: &ReadPass, query: &ListQuery) -> Result<Page<ListItem, ListCursor>>;
@@ -101,7 +114,7 @@ pub trait Storage: Send + Sync + 'static {
 
     /// Facts about every store the caller may have a standing in, oldest store first: for an
     /// administrator all of its workspace, for a session those it attaches, for others those owned
-    /// or granted.
+    /// or granted, those of the groups they are in, and those of the users in these groups.
     async fn all_facts(&self, caller: &Caller) -> Result<Arc<Vec<Facts>>>;
 
     /// How far each store of the pass has come; stores that are gone are left out.
@@ -228,6 +241,20 @@ pub trait Storage: Send + Sync + 'static {
 
     /// The workspace's principals, oldest first.
     async fn principals(&self, pass: &AdminPass) -> Result<Vec<Principal>>;
+
+    /// Who is in a group, in the order of joining.
+    async fn members(&self, pass: &ConvenePass, group: PrincipalId) -> Result<Vec<Membership>>;
+
+    /// Everybody who is in a group, by group and member, after those of the last page.
+    async fn memberships(
+        &self,
+        pass: &ConvenePass,
+        after: Option<(PrincipalId, PrincipalId)>,
+        limit: usize,
+    ) -> Result<Vec<Membership>>;
+
+    /// The workspace's audit log after a number, oldest first.
+    async fn events(&self, pass: &AdminPass, after: u64, limit: usize) -> Result<Vec<Event>>;
 
     /// The only workspace of a server that was set up for one, made on first start.
     async fn default_workspace(&self) -> Result<Option<WorkspaceId>>;

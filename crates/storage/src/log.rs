@@ -2,8 +2,8 @@
 
 use crate::Remembered;
 use loci_model::{
-    Actor, ApiKey, Grant, Invalid, MemoryId, Operation, Principal, PrincipalId, Session, Store,
-    StoreId, Timestamp, Version, VersionId,
+    Actor, ApiKey, Event, Grant, Invalid, Membership, MemoryId, Operation, Principal, PrincipalId,
+    Session, Store, StoreId, Timestamp, Version, VersionId,
 };
 
 /// The last moment of the year 9999. A later one in a history would leave no room for the entries
@@ -146,4 +146,8 @@ pub enum ImportItem {
     Key(Box<ApiKey>),
     /// What an earlier request did, so that it can be repeated here.
     Remembered(Box<Remembered>),
+    /// Somebody in a group; both come first.
+    Membership(Membership),
+    /// An entry of the audit log, taken in order only and from where the log stands.
+    Event(Box<Event>),
 }

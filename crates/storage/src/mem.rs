@@ -7,6 +7,7 @@
 
 mod check;
 mod commit;
+mod group;
 mod import;
 mod indexing;
 mod read;
@@ -23,13 +24,14 @@ use crate::{
     TextPage, VectorLag,
 };
 use async_trait::async_trait;
-use loci_model::policy::{AdminPass, BrowsePass, Facts, ReadPass, SearchPass};
+use loci_model::policy::{AdminPass, BrowsePass, ConvenePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
     ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
 };
 use loci_model::{
-    ApiKey, At, Caller, Change, Grant, Memory, MemoryId, Page, Principal, PrincipalId, Session,
-    SessionId, Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
+    Address, ApiKey, At, Caller, Change, Event, Grant, Membership, Memory, MemoryId, MemoryPath,
+    Page, Principal, PrincipalId, Session, SessionId, Store, StoreId, Timestamp, Version,
+    VersionId, View, WorkspaceId,
 };
 use state::State;
 use std::path::Path;
@@ -114,6 +116,10 @@ impl Storage for MemStorage {
         Ok(self.state().facts(workspace, store, principal, session))
     }
 
+    async fn store_at(&self, workspace: WorkspaceId, address: &Address) -> Result<Option<StoreId>> {
+        Ok(self.state().store_at(workspace, address).map(|shelf| shelf.store.id))
+    }
+
     async fn list_stores(
         &self,
         pass: &BrowsePass,
@@ -124,6 +130,15 @@ impl Storage for MemStorage {
 
     async fn get(&self, pass: &ReadPass, at: &At, view: View) -> Result<Option<Memory>> {
         Ok(self.state().get(pass, at, view))
+    }
+
+    async fn newest(
+        &self,
+        pass: &ReadPass,
+        path: &MemoryPath,
+        view: View,
+    ) -> Result<Option<Memory>> {
+        Ok(self.state().newest(pass, path, view))
     }
 
     async fn list(&self, pass: &ReadPass, query: &ListQuery) -> Result<Page<ListItem, ListCursor>> {
@@ -272,6 +287,25 @@ impl Storage for MemStorage {
         principals.retain(|principal| principal.workspace == pass.workspace());
         principals.sort_by_key(|principal| (principal.created_at, principal.id));
         Ok(principals)
+    }
+
+    async fn members(&self, pass: &ConvenePass, group: PrincipalId) -> Result<Vec<Membership>> {
+        Ok(self.state().members(pass, group))
+    }
+
+    async fn memberships(
+        &self,
+        pass: &ConvenePass,
+        after: Option<(PrincipalId, PrincipalId)>,
+        limit: usize,
+    ) -> Result<Vec<Membership>> {
+        Ok(self.state().memberships_after(pass, after, limit))
+    }
+
+    async fn events(&self, pass: &AdminPass, after: u64, limit: usize) -> Result<Vec<Event>> {
+        let state = self.state();
+        let own = state.events.iter().filter(|event| event.workspace == pass.workspace());
+        Ok(own.filter(|event| event.seq > after).take(limit).cloned().collect())
     }
 
     async fn default_workspace(&self) -> Result<Option<WorkspaceId>> {

@@ -3,11 +3,12 @@
 
 use crate::indexing::{GenerationId, VectorBatch};
 use crate::log::ImportItem;
-use loci_model::policy::{AdminPass, ManagePass, SharePass, WritePass};
+use loci_model::policy::{AdminPass, ConvenePass, ManagePass, SharePass, WritePass};
 use loci_model::store::{LabelsPatch, Repeats};
 use loci_model::{
-    ApiKey, Cause, Edit, Grant, GrantId, KeyId, MemoryId, Principal, Session, SessionId, Store,
-    StorePatch, Timestamp, VersionId, WorkspaceId,
+    ApiKey, Cause, Edit, Grant, GrantId, Happening, KeyId, Membership, MemoryId, MemorySwitches,
+    Principal, PrincipalId, Session, SessionId, Store, StorePatch, Timestamp, VersionId,
+    WorkspaceId,
 };
 
 /// The reasons that storage engines write into the feed themselves.
@@ -77,11 +78,26 @@ pub enum Mutation {
     CreateWorkspace(WorkspaceId, Timestamp),
     /// Makes a principal; its name must be free in the workspace.
     CreatePrincipal(Principal),
+    /// Says which memory a principal may use.
+    SwitchMemory(AdminPass, PrincipalId, MemorySwitches),
+    /// Puts somebody who is not a group into a group; who is in it already stays.
+    AddMember(ConvenePass, Membership),
+    /// Takes somebody out of a group, and takes back the grants that they could give only because
+    /// they were in it, with those that stood on them. So go grants between a user and somebody who
+    /// are in no group together any more.
+    RemoveMember {
+        /// Who may.
+        pass: ConvenePass,
+        /// The group.
+        group: PrincipalId,
+        /// Who leaves.
+        member: PrincipalId,
+    },
     /// Makes a key; its hash must be new.
     CreateKey(ApiKey),
     /// Revokes a key; a second time changes nothing.
     RevokeKey(AdminPass, KeyId),
-    /// Makes a store.
+    /// Makes a store. Where a store is at its address already, that one is the receipt.
     CreateStore(Store),
     /// Changes name, description or labels.
     DescribeStore(ManagePass, StorePatch),
@@ -175,4 +191,8 @@ pub enum Mutation {
         /// Older ones go.
         before: Timestamp,
     },
+    /// Writes something into the audit log.
+    Record(Happening),
+    /// A mutation, and in the same moment its line in the audit log. The receipt is the mutation's.
+    Audited(Box<Mutation>, Happening),
 }

@@ -2,8 +2,8 @@
 
 use crate::indexing::Generation;
 use loci_model::{
-    ApiKey, Grant, GrantId, MemoryId, Outcome, Principal, Session, SessionId, Store, StoreId,
-    Version, WorkspaceId,
+    ApiKey, Grant, GrantId, Membership, MemoryId, Outcome, Principal, PrincipalId, Session,
+    SessionId, Store, StoreId, Version, WorkspaceId,
 };
 
 /// The result of a mutation.
@@ -13,6 +13,17 @@ pub enum Receipt {
     Workspace(WorkspaceId),
     /// The principal as stored.
     Principal(Principal),
+    /// The membership as stored.
+    Member(Membership),
+    /// Somebody is out of a group.
+    MemberRemoved {
+        /// The group.
+        group: PrincipalId,
+        /// Who left.
+        member: PrincipalId,
+        /// The grants that went with it.
+        revoked: Vec<GrantId>,
+    },
     /// The key as stored.
     Key(ApiKey),
     /// The store as it is now.
@@ -51,6 +62,8 @@ pub enum Receipt {
     VectorsPut(u64),
     /// Old idempotency keys are forgotten.
     KeysForgotten(u64),
+    /// The number of a new event.
+    Recorded(u64),
 }
 
 /// A receipt, and whether it is an old one given again.

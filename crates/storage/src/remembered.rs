@@ -7,8 +7,8 @@
 use crate::column::{self, Code};
 use crate::{GenerationId, Idempotency, Receipt};
 use loci_model::{
-    GrantId, KeyId, MemoryId, Operation, Outcome, PrincipalId, SessionId, StoreId, VersionId,
-    WorkspaceId,
+    GrantId, KeyId, Membership, MemoryId, Operation, Outcome, PrincipalId, SessionId, StoreId,
+    Timestamp, VersionId, WorkspaceId,
 };
 
 /// What stands for "changed nothing" beside the codes of operations.
@@ -60,6 +60,12 @@ pub enum ReceiptRefs {
     Generation(GenerationId),
     /// How many versions got vectors.
     VectorsPut(u64),
+    /// A membership.
+    Member(Membership),
+    /// A group, who left it, and the grants that went with it.
+    MemberRemoved(PrincipalId, PrincipalId, Vec<GrantId>),
+    /// The number of an event.
+    Recorded(u64),
 }
 
 /// One edit's outcome.
@@ -95,6 +101,11 @@ impl From<&Receipt> for ReceiptRefs {
             Receipt::KeysForgotten(forgotten) => Self::KeysForgotten(*forgotten),
             Receipt::Generation(generation) => Self::Generation(generation.id),
             Receipt::VectorsPut(written) => Self::VectorsPut(*written),
+            Receipt::Member(membership) => Self::Member(*membership),
+            Receipt::MemberRemoved { group, member, revoked } => {
+                Self::MemberRemoved(*group, *member, revoked.clone())
+            }
+            Receipt::Recorded(seq) => Self::Recorded(*seq),
         }
     }
 }
@@ -135,6 +146,20 @@ impl ReceiptRefs {
             Self::KeysForgotten(forgotten) => (14, forgotten.to_be_bytes().into()),
             Self::Generation(id) => (15, id.0.to_be_bytes().into()),
             Self::VectorsPut(written) => (16, written.to_be_bytes().into()),
+            Self::Member(Membership { group, member, since }) => {
+                let since = since.as_micros().to_be_bytes();
+                (17, [&group.to_bytes()[..], &member.to_bytes(), &since].concat())
+            }
+            Self::MemberRemoved(group, member, revoked) => {
+                let grants = revoked.iter().map(|id| id.to_bytes());
+                (
+                    18,
+                    column::pack_ids(
+                        [group.to_bytes(), member.to_bytes()].into_iter().chain(grants),
+                    ),
+                )
+            }
+            Self::Recorded(seq) => (19, seq.to_be_bytes().into()),
         }
     }
 
@@ -177,6 +202,19 @@ impl ReceiptRefs {
             14 => Self::KeysForgotten(u64::from_be_bytes(rest.take()?)),
             15 => Self::Generation(GenerationId(u32::from_be_bytes(rest.take()?))),
             16 => Self::VectorsPut(u64::from_be_bytes(rest.take()?)),
+            17 => Self::Member(Membership {
+                group: PrincipalId::from_bytes(rest.take()?),
+                member: PrincipalId::from_bytes(rest.take()?),
+                since: Timestamp::from_micros(i64::from_be_bytes(rest.take()?)),
+            }),
+            18 => {
+                let group = PrincipalId::from_bytes(rest.take()?);
+                let member = PrincipalId::from_bytes(rest.take()?);
+                let ids = column::unpack_ids(std::mem::take(&mut rest.0))?;
+                let revoked = ids.into_iter().map(GrantId::from_bytes).collect();
+                Self::MemberRemoved(group, member, revoked)
+            }
+            19 => Self::Recorded(u64::from_be_bytes(rest.take()?)),
             _ => return None,
         };
         rest.0.is_empty().then_some(refs)
@@ -253,6 +291,17 @@ mod tests {
             ReceiptRefs::KeysForgotten(17),
             ReceiptRefs::Generation(GenerationId(18)),
             ReceiptRefs::VectorsPut(19),
+            ReceiptRefs::Member(Membership {
+                group: PrincipalId::from_u128(20),
+                member: PrincipalId::from_u128(21),
+                since: Timestamp::from_micros(22),
+            }),
+            ReceiptRefs::MemberRemoved(
+                PrincipalId::from_u128(23),
+                PrincipalId::from_u128(24),
+                vec![GrantId::from_u128(25)],
+            ),
+            ReceiptRefs::Recorded(26),
         ]
     }
 
@@ -274,7 +323,7 @@ mod tests {
                 assert_eq!(ReceiptRefs::decode(kind, wrong), None, "{refs:?}");
             }
         }
-        assert_eq!(ReceiptRefs::decode(17, &[]), None);
+        assert_eq!(ReceiptRefs::decode(20, &[]), None);
         assert_eq!(ReceiptRefs::decode(6, &[3; 33]), None, "there is no such operation");
     }
 }

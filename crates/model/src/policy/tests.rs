@@ -15,6 +15,7 @@ fn facts() -> Facts {
         id: StoreId::from_u128(9),
         workspace: HOME,
         owner: OWNER,
+        address: None,
         name: "notes".into(),
         description: String::new(),
         metadata: BTreeMap::new(),
@@ -23,7 +24,7 @@ fn facts() -> Facts {
         updated_at: NOW,
         archived_at: None,
     };
-    Facts { store, grants: vec![], attachment: None }
+    Facts { store, grants: vec![], relation: None, attachment: None }
 }
 
 fn caller(principal: PrincipalId) -> Caller {
@@ -34,6 +35,8 @@ fn caller(principal: PrincipalId) -> Caller {
         actor: Actor::User(principal),
         session: None,
         audience: Audience::Host,
+        acts_for_agents: false,
+        memory: MemorySwitches::default(),
         scope: KeyScope::FULL,
         expires_at: None,
     }
@@ -77,6 +80,16 @@ fn matrix() {
     let in_session =
         |principal| Caller { session: Some(SessionId::from_u128(3)), ..caller(principal) };
     let attached = |access| Facts { attachment: Some(access), ..facts() };
+    let related = |relation, grants| Facts { relation: Some(relation), grants, ..facts() };
+    let at_home = || {
+        let address = Some(crate::Address::home(OWNER));
+        Facts { store: Store { address, ..facts().store }, ..facts() }
+    };
+    let switched = |principal, switch: fn(&mut MemorySwitches)| {
+        let mut caller = caller(principal);
+        switch(&mut caller.memory);
+        caller
+    };
     let admin = Caller { is_admin: true, ..caller(OTHER) };
     let foreign_admin = Caller { workspace: WorkspaceId::from_u128(2), ..admin.clone() };
     let model = Caller { audience: Audience::Model, ..caller(OWNER) };
@@ -102,6 +115,48 @@ fn matrix() {
                 grant(mine, Level::Search, None),
             ]),
             "s",
+        ),
+        ("in the group", caller(OTHER), related(Relation::Member, vec![]), "srwh"),
+        ("in a group with the user", caller(OTHER), related(Relation::Companion, vec![]), "srwh"),
+        (
+            "own grant lowers a member",
+            caller(OTHER),
+            related(Relation::Member, vec![grant(mine, Level::Search, None)]),
+            "s",
+        ),
+        (
+            "an expired grant lowers nobody",
+            caller(OTHER),
+            related(Relation::Member, vec![grant(mine, Level::Search, past)]),
+            "srwh",
+        ),
+        (
+            "what everyone gets lowers nobody",
+            caller(OTHER),
+            related(Relation::Companion, vec![grant(Grantee::Everyone, Level::Read, None)]),
+            "srwh",
+        ),
+        ("memory off", switched(OWNER, |memory| memory.is_on = false), facts(), ""),
+        ("memory off, stranger", switched(OTHER, |memory| memory.is_on = false), facts(), "?"),
+        ("own off", switched(OWNER, |memory| memory.own = false), at_home(), ""),
+        ("own off, a named store", switched(OWNER, |memory| memory.own = false), facts(), "srwhm"),
+        (
+            "groups off",
+            switched(OTHER, |memory| memory.groups = false),
+            related(Relation::Member, vec![]),
+            "",
+        ),
+        (
+            "groups off, granted",
+            switched(OTHER, |memory| memory.groups = false),
+            related(Relation::Member, vec![grant(mine, Level::Read, None)]),
+            "sr",
+        ),
+        (
+            "users off",
+            switched(OTHER, |memory| memory.users = false),
+            related(Relation::Companion, vec![]),
+            "",
         ),
         ("owner, search key", scoped(up_to(Level::Search), None), facts(), "s"),
         ("owner, read key", scoped(up_to(Level::Read), None), facts(), "sr"),
@@ -173,4 +228,48 @@ fn removal_rights_follow_ownership() {
         Facts { grants: vec![grant(Grantee::Principal(OTHER), Level::ReadWrite, None)], ..facts() };
     assert_eq!(write(&caller(OWNER), &facts, NOW).unwrap().remover(), None);
     assert_eq!(write(&caller(OTHER), &facts, NOW).unwrap().remover(), Some(OTHER));
+}
+
+#[test]
+fn a_group_takes_back_together_and_a_companion_only_what_it_gave() {
+    let owners = grant(Grantee::Everyone, Level::Read, None);
+    let may = |relation| {
+        let facts = Facts { relation: Some(relation), ..facts() };
+        share(&caller(OTHER), &facts, NOW).unwrap().may_revoke(&owners)
+    };
+    assert!(may(Relation::Member) && !may(Relation::Companion));
+}
+
+#[test]
+fn search_only_is_guarded() {
+    let mine = Grantee::Principal(OTHER);
+    let with = |level| Facts { grants: vec![grant(mine, level, None)], ..facts() };
+    let guarded = |level| search(&caller(OTHER), &[with(level)], NOW).guarded().len();
+    assert_eq!((guarded(Level::Search), guarded(Level::Read)), (1, 0));
+}
+
+#[test]
+fn acting_for_an_agent_is_for_platforms_and_administrators() {
+    let agent = |kind, is_admin| crate::Principal {
+        id: OTHER,
+        workspace: HOME,
+        kind,
+        name: "agent".into(),
+        is_admin,
+        memory: MemorySwitches { own: false, ..MemorySwitches::default() },
+        created_at: NOW,
+    };
+    let plain = agent(crate::PrincipalKind::Agent, false);
+    let platform = Caller { acts_for_agents: true, ..caller(OWNER) };
+    let acting = act_for(&platform, &plain, NOW).unwrap();
+    assert_eq!((acting.principal, acting.actor), (OTHER, Actor::Service(OTHER)));
+    assert!(!acting.acts_for_agents && !acting.is_admin && !acting.memory.own);
+    let admin = Caller { is_admin: true, ..caller(OWNER) };
+    assert!(!act_for(&admin, &plain, NOW).unwrap().is_admin);
+    assert!(act_for(&caller(OWNER), &plain, NOW).is_err());
+    assert!(act_for(&platform, &agent(crate::PrincipalKind::User, false), NOW).is_err());
+    assert!(act_for(&platform, &agent(crate::PrincipalKind::Agent, true), NOW).is_err());
+    let elsewhere = Caller { workspace: WorkspaceId::from_u128(2), ..platform };
+    assert!(act_for(&elsewhere, &plain, NOW).is_err());
+    assert!(convene(&admin, NOW).is_ok() && convene(&caller(OWNER), NOW).is_err());
 }

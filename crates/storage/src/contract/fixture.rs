@@ -121,6 +121,8 @@ impl World {
     /// A caller with its own name on versions.
     pub fn caller(&self, principal: PrincipalId, audience: Audience) -> Caller {
         Caller {
+            acts_for_agents: false,
+            memory: loci_model::MemorySwitches::default(),
             workspace: self.workspace,
             principal,
             is_admin: false,
@@ -156,6 +158,7 @@ impl World {
 
     pub async fn new_principal(&self, name: &str) -> PrincipalId {
         let principal = Principal {
+            memory: loci_model::MemorySwitches::default(),
             id: PrincipalId::from_u128(next_bits()),
             workspace: self.workspace,
             kind: PrincipalKind::User,
@@ -171,6 +174,7 @@ impl World {
     /// A store that is not stored yet.
     pub fn plan_store(&self, policy: StorePolicy) -> Store {
         Store {
+            address: None,
             id: StoreId::from_u128(next_bits()),
             workspace: self.workspace,
             owner: self.owner,

@@ -12,6 +12,7 @@ type Db = Arc<dyn Storage>;
 
 pub(crate) fn plan(world: &World, hash: u8) -> ApiKey {
     ApiKey {
+        acts_for_agents: false,
         id: KeyId::from_u128(next_bits()),
         workspace: world.workspace,
         principal: world.owner,
@@ -43,6 +44,7 @@ pub async fn a_new_engine_has_no_workspace(db: Db) {
 pub async fn principals_are_found_by_id_and_name(db: Db) {
     let world = World::new(db).await;
     let agent = Principal {
+        memory: loci_model::MemorySwitches::default(),
         id: PrincipalId::from_u128(next_bits()),
         workspace: world.workspace,
         kind: PrincipalKind::Agent,

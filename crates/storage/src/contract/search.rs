@@ -331,6 +331,7 @@ pub async fn all_facts_stay_in_their_workspace(db: Db) {
     let workspace = WorkspaceId::from_u128(next_bits());
     world.write(Mutation::CreateWorkspace(workspace, world.now())).await.unwrap();
     let stranger = Principal {
+        memory: loci_model::MemorySwitches::default(),
         id: PrincipalId::from_u128(next_bits()),
         workspace,
         kind: PrincipalKind::User,

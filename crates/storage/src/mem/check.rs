@@ -7,7 +7,7 @@ use loci_model::{Content, Memory, Operation, VersionId};
 
 impl State {
     pub(super) fn check(&self) -> CheckReport {
-        let mut report = CheckReport::default();
+        let mut report = CheckReport { problems: self.problems_of_log(), ..CheckReport::default() };
         for shelf in self.shelves.values().filter(|shelf| !shelf.is_removed) {
             report.stores += 1;
             report.memories += shelf.live().count() as u64;

@@ -28,6 +28,8 @@ impl State {
                 ImportItem::Session(session) => self.import_session(pass, *session)?,
                 ImportItem::Key(key) => self.import_key(pass, *key)?,
                 ImportItem::Remembered(seen) => self.import_remembered(pass, *seen)?,
+                ImportItem::Membership(membership) => self.import_membership(pass, membership)?,
+                ImportItem::Event(event) => self.import_event(pass, *event)?,
             };
             added += u64::from(is_new);
         }
@@ -59,6 +61,10 @@ impl State {
             return Ok(false);
         }
         require_own(pass, store.workspace)?;
+        let address = store.address.as_ref();
+        if address.is_some_and(|one| self.store_at(store.workspace, one).is_some()) {
+            return Err(StorageError::Taken("address"));
+        }
         self.create_store(store)?;
         Ok(true)
     }

@@ -17,8 +17,8 @@ impl State {
             .filter(|facts| match caller.session {
                 Some(_) => facts.attachment.is_some(),
                 None => {
-                    let is_granted = !facts.grants.is_empty();
-                    caller.is_admin || facts.store.owner == caller.principal || is_granted
+                    let is_near = !facts.grants.is_empty() || facts.relation.is_some();
+                    caller.is_admin || facts.store.owner == caller.principal || is_near
                 }
             })
             .collect();

@@ -9,8 +9,8 @@ use loci_model::query::{
     VersionQuery,
 };
 use loci_model::{
-    At, Change, ChangeOp, Grantee, Level, Memory, MemoryId, Page, PrincipalId, Session, SessionId,
-    Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
+    At, Change, ChangeOp, Grantee, Memory, MemoryId, MemoryPath, Page, PrincipalId, Session,
+    SessionId, Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
 };
 
 impl State {
@@ -32,6 +32,7 @@ impl State {
         Some(Facts {
             store: shelf.store.clone(),
             grants,
+            relation: self.relation(principal, shelf.store.owner),
             attachment: attachment.map(|attachment| attachment.access),
         })
     }
@@ -41,15 +42,12 @@ impl State {
         pass: &BrowsePass,
         query: &StoreQuery,
     ) -> Page<Store, (Timestamp, StoreId)> {
-        let is_listed = |shelf: &&Shelf| {
-            let store = &shelf.store;
-            !shelf.is_removed
-                && store.workspace == pass.workspace()
-                && pass.only().is_none_or(|only| only.contains(&store.id))
-                && pass.reader().is_none_or(|reader| shelf.is_readable_by(reader, pass.now()))
-        };
-        let stores = self.shelves.values().filter(is_listed);
-        let stores = stores.map(|shelf| shelf.store.clone()).collect();
+        // A pass without a reader shows what nobody is asked about.
+        let reader = pass.reader().unwrap_or(PrincipalId::from_u128(0));
+        let known = self.shelves.keys();
+        let known = known.filter_map(|store| self.facts(pass.workspace(), *store, reader, None));
+        let shown = known.filter(|facts| pass.shows(facts));
+        let stores = shown.map(|facts| facts.store).collect();
         page_by_creation(stores, query, |store| {
             (store.created_at, store.id, store.archived_at.is_some())
         })
@@ -82,6 +80,13 @@ impl State {
         let shelf = self.shelf(pass.store()).ok()?;
         let memory = shelf.find(at, pass.audience(), pass.now())?;
         Some(memory_in(view, memory))
+    }
+
+    pub(super) fn newest(&self, pass: &ReadPass, path: &MemoryPath, view: View) -> Option<Memory> {
+        let shelf = self.shelf(pass.store()).ok()?;
+        let visible = shelf.visible(pass.audience(), pass.now());
+        let here = visible.filter(|memory| memory.path == *path);
+        here.max_by_key(|memory| memory.updated_at).map(|memory| memory_in(view, memory))
     }
 
     pub(super) fn list(
@@ -238,17 +243,6 @@ impl State {
 }
 
 impl Shelf {
-    /// Whether the grants and ownership of this store let a principal read it; the same rule as
-    /// policy's, where a grant to the principal goes before one to everyone.
-    fn is_readable_by(&self, reader: PrincipalId, now: Timestamp) -> bool {
-        let level_for = |grantee| {
-            let mut valid = self.grants.iter().filter(|grant| grant.is_valid_at(now));
-            valid.find(|grant| grant.grantee == grantee).map(|grant| grant.level)
-        };
-        let level = level_for(Grantee::Principal(reader)).or_else(|| level_for(Grantee::Everyone));
-        self.store.owner == reader || level >= Some(Level::Read)
-    }
-
     pub(super) fn shows_history(&self, pass: &ReadPass, memory: MemoryId) -> bool {
         is_shown_to(pass.audience(), self.memories[&memory].visibility())
     }

@@ -103,6 +103,11 @@ impl State {
                 Receipt::Generation(found.ok_or(StorageError::NotFound("generation"))?)
             }
             ReceiptRefs::VectorsPut(written) => Receipt::VectorsPut(*written),
+            ReceiptRefs::Member(membership) => Receipt::Member(*membership),
+            ReceiptRefs::MemberRemoved(group, member, revoked) => {
+                Receipt::MemberRemoved { group: *group, member: *member, revoked: revoked.clone() }
+            }
+            ReceiptRefs::Recorded(seq) => Receipt::Recorded(*seq),
         })
     }
 

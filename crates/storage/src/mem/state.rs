@@ -4,9 +4,9 @@
 use crate::{Generation, GenerationId, ReceiptRefs, Result, StorageError};
 use loci_model::query::StoreStats;
 use loci_model::{
-    Actor, ApiKey, At, Audience, Change, ChangeOp, Content, Grant, Memory, MemoryId, Operation,
-    Principal, PrincipalId, Session, SessionId, Store, StoreId, Timestamp, Version, VersionId,
-    View, Visibility, WorkspaceId,
+    Actor, ApiKey, At, Audience, Change, ChangeOp, Content, Event, Grant, Membership, Memory,
+    MemoryId, Operation, Principal, PrincipalId, Session, SessionId, Store, StoreId, Timestamp,
+    Version, VersionId, View, Visibility, WorkspaceId,
 };
 use std::collections::BTreeMap;
 
@@ -16,6 +16,9 @@ pub(super) struct State {
     pub(super) workspaces: Vec<(WorkspaceId, Timestamp)>,
     pub(super) principals: Vec<Principal>,
     pub(super) keys: Vec<ApiKey>,
+    pub(super) memberships: Vec<Membership>,
+    /// Those of each workspace in the order of their numbers.
+    pub(super) events: Vec<Event>,
     pub(super) shelves: BTreeMap<StoreId, Shelf>,
     pub(super) sessions: BTreeMap<SessionId, Session>,
     pub(super) idempotency: BTreeMap<(u128, String), Seen>,

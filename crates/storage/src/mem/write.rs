@@ -15,6 +15,11 @@ impl State {
         match mutation {
             Mutation::CreateWorkspace(id, at) => self.create_workspace(id, at),
             Mutation::CreatePrincipal(principal) => self.create_principal(principal),
+            Mutation::SwitchMemory(pass, id, memory) => self.switch_memory(&pass, id, memory),
+            Mutation::AddMember(pass, membership) => self.add_member(&pass, membership),
+            Mutation::RemoveMember { pass, group, member } => {
+                self.remove_member(&pass, group, member)
+            }
             Mutation::CreateKey(key) => self.create_key(key),
             Mutation::RevokeKey(pass, id) => self.revoke_key(&pass, id),
             Mutation::CreateStore(store) => self.create_store(store),
@@ -50,6 +55,12 @@ impl State {
                 self.idempotency.retain(|_, seen| seen.at >= before);
                 let forgotten = known - self.idempotency.len();
                 Ok(Receipt::KeysForgotten(forgotten as u64))
+            }
+            Mutation::Record(happening) => Ok(Receipt::Recorded(self.record(happening)?)),
+            Mutation::Audited(mutation, happening) => {
+                let receipt = self.apply(*mutation)?;
+                self.record(happening)?;
+                Ok(receipt)
             }
         }
     }
@@ -98,6 +109,10 @@ impl State {
     pub(super) fn create_store(&mut self, store: Store) -> Result<Receipt> {
         if self.shelves.contains_key(&store.id) {
             return Err(StorageError::Taken("memory store"));
+        }
+        let address = store.address.as_ref();
+        if let Some(there) = address.and_then(|one| self.store_at(store.workspace, one)) {
+            return Ok(Receipt::Store(there.store.clone()));
         }
         self.shelves.insert(store.id, Shelf::new(store.clone()));
         Ok(Receipt::Store(store))
@@ -225,7 +240,7 @@ impl State {
 impl Shelf {
     /// Takes back a grant and, through its grantee, every grant that stood on it. The owner's own
     /// grants stand by themselves.
-    fn take_back(&mut self, id: GrantId, revoked: &mut Vec<GrantId>) {
+    pub(super) fn take_back(&mut self, id: GrantId, revoked: &mut Vec<GrantId>) {
         let Some(position) = self.grants.iter().position(|grant| grant.id == id) else {
             return;
         };
@@ -240,7 +255,7 @@ impl Shelf {
         }
     }
 
-    fn grants_by(&self, giver: PrincipalId) -> Vec<GrantId> {
+    pub(super) fn grants_by(&self, giver: PrincipalId) -> Vec<GrantId> {
         let given = self.grants.iter().filter(|grant| grant.given_by == giver);
         given.map(|grant| grant.id).collect()
     }

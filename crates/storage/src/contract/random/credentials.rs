@@ -19,6 +19,7 @@ impl Pair {
         match step {
             CredentialStep::CreatePrincipal { name, key } => {
                 let principal = Principal {
+                    memory: loci_model::MemorySwitches::default(),
                     id: PrincipalId::from_u128(self.next_id()),
                     workspace: WORKSPACE,
                     kind: PrincipalKind::Agent,
@@ -63,6 +64,7 @@ impl Pair {
         };
         let is_model = owner == Who::OwnersModel;
         let new = ApiKey {
+            acts_for_agents: false,
             id: KeyId::from_u128(self.next_id()),
             workspace: WORKSPACE,
             principal,

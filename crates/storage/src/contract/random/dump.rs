@@ -133,6 +133,8 @@ pub(super) async fn dump(
         }
     }
     let caller = Caller {
+        acts_for_agents: false,
+        memory: loci_model::MemorySwitches::default(),
         workspace,
         principal: facts.store.owner,
         is_admin: false,

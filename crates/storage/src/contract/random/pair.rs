@@ -78,6 +78,7 @@ impl Pair {
         self.write(Mutation::CreateWorkspace(WORKSPACE, self.now), None).await.unwrap();
         for (id, name) in [(OWNER, "owner"), (GUESTS[0], "one"), (GUESTS[1], "two")] {
             let principal = Principal {
+                memory: loci_model::MemorySwitches::default(),
                 id,
                 workspace: WORKSPACE,
                 kind: PrincipalKind::User,
@@ -91,6 +92,7 @@ impl Pair {
         let on_remove = OnRemove::EraseAfter { secs: 10 };
         for policy in [small, StorePolicy { on_remove, ..StorePolicy::default() }] {
             let store = Store {
+                address: None,
                 id: StoreId::from_u128(self.next_id()),
                 workspace: WORKSPACE,
                 owner: OWNER,
@@ -400,6 +402,8 @@ pub(super) fn caller(who: Who) -> Caller {
     };
     let is_model = who == Who::OwnersModel;
     Caller {
+        acts_for_agents: false,
+        memory: loci_model::MemorySwitches::default(),
         workspace: WORKSPACE,
         principal,
         is_admin: false,

@@ -222,6 +222,7 @@ async fn set_up(
 
 pub(super) fn owner(now: Timestamp) -> Principal {
     Principal {
+        memory: loci_model::MemorySwitches::default(),
         id: OWNER,
         workspace: WORKSPACE,
         kind: PrincipalKind::User,
@@ -233,6 +234,7 @@ pub(super) fn owner(now: Timestamp) -> Principal {
 
 pub(super) fn new_store(ids: &AtomicU64, now: Timestamp) -> Store {
     Store {
+        address: None,
         id: StoreId::from_u128(ids.fetch_add(1, Ordering::Relaxed).into()),
         workspace: WORKSPACE,
         owner: OWNER,

@@ -1,0 +1,214 @@
+//! Who is in which group, what stands on it, and the audit log.
+
+use super::state::{Shelf, State};
+use crate::{Receipt, Result, StorageError};
+use loci_model::event::LogEnd;
+use loci_model::policy::{AdminPass, ConvenePass, Relation};
+use loci_model::{
+    Address, Event, GrantId, Grantee, Happening, Invalid, Membership, MemorySwitches, PrincipalId,
+    PrincipalKind, StoreId, Timestamp, WorkspaceId, limit,
+};
+use std::collections::BTreeMap;
+
+impl State {
+    pub(super) fn store_at(&self, workspace: WorkspaceId, address: &Address) -> Option<&Shelf> {
+        let mut shelves = self.shelves.values().filter(|shelf| !shelf.is_removed);
+        shelves.find(|shelf| {
+            shelf.store.workspace == workspace && shelf.store.address.as_ref() == Some(address)
+        })
+    }
+
+    /// How somebody stands to the owner of a store.
+    pub(super) fn relation(&self, who: PrincipalId, owner: PrincipalId) -> Option<Relation> {
+        if self.is_in(owner, who) {
+            return Some(Relation::Member);
+        }
+        let is_user = self.principal(owner)?.kind == PrincipalKind::User;
+        (is_user && who != owner && self.meet(who, owner)).then_some(Relation::Companion)
+    }
+
+    fn is_in(&self, group: PrincipalId, who: PrincipalId) -> bool {
+        self.memberships.iter().any(|one| one.group == group && one.member == who)
+    }
+
+    fn meet(&self, one: PrincipalId, other: PrincipalId) -> bool {
+        let groups = self.memberships.iter().filter(|membership| membership.member == one);
+        groups.map(|membership| membership.group).any(|group| self.is_in(group, other))
+    }
+
+    pub(super) fn members(&self, pass: &ConvenePass, group: PrincipalId) -> Vec<Membership> {
+        let mut members = self.memberships_of(pass.workspace());
+        members.retain(|membership| membership.group == group);
+        members.sort_by_key(|membership| (membership.since, membership.member));
+        members
+    }
+
+    pub(super) fn memberships_after(
+        &self,
+        pass: &ConvenePass,
+        after: Option<(PrincipalId, PrincipalId)>,
+        limit: usize,
+    ) -> Vec<Membership> {
+        let key = |one: &Membership| (one.group, one.member);
+        let mut members = self.memberships_of(pass.workspace());
+        members.retain(|one| after.is_none_or(|after| key(one) > after));
+        members.sort_by_key(key);
+        members.truncate(limit);
+        members
+    }
+
+    fn memberships_of(&self, workspace: WorkspaceId) -> Vec<Membership> {
+        let is_own = |one: &&Membership| {
+            self.principal(one.group).is_some_and(|group| group.workspace == workspace)
+        };
+        self.memberships.iter().filter(is_own).copied().collect()
+    }
+
+    pub(super) fn switch_memory(
+        &mut self,
+        pass: &AdminPass,
+        id: PrincipalId,
+        memory: MemorySwitches,
+    ) -> Result<Receipt> {
+        let mut principals = self.principals.iter_mut();
+        let principal = principals
+            .find(|principal| principal.id == id && principal.workspace == pass.workspace())
+            .ok_or(StorageError::NotFound("principal"))?;
+        principal.memory = memory;
+        Ok(Receipt::Principal(principal.clone()))
+    }
+
+    pub(super) fn add_member(&mut self, pass: &ConvenePass, new: Membership) -> Result<Receipt> {
+        let kind = |id| {
+            let found = self.principal(id).filter(|found| found.workspace == pass.workspace());
+            found.map(|found| found.kind).ok_or(StorageError::NotFound("principal"))
+        };
+        if kind(new.group)? != PrincipalKind::Group {
+            return Err(Invalid::new("group", "is not a group").into());
+        }
+        if kind(new.member)? == PrincipalKind::Group {
+            return Err(Invalid::new("member", "is a group").into());
+        }
+        let mut inside = self.memberships.iter().filter(|known| known.group == new.group);
+        if let Some(known) = inside.clone().find(|known| known.member == new.member) {
+            return Ok(Receipt::Member(*known));
+        }
+        if inside.by_ref().count() >= limit::MEMBERS_MAX {
+            return Err(StorageError::TooMany("members"));
+        }
+        self.memberships.push(new);
+        Ok(Receipt::Member(new))
+    }
+
+    pub(super) fn remove_member(
+        &mut self,
+        pass: &ConvenePass,
+        group: PrincipalId,
+        member: PrincipalId,
+    ) -> Result<Receipt> {
+        let is_own = self.principal(group).is_some_and(|one| one.workspace == pass.workspace());
+        if !is_own || !self.is_in(group, member) {
+            return Err(StorageError::NotFound("member"));
+        }
+        let others: Vec<PrincipalId> =
+            self.members(pass, group).iter().map(|one| one.member).collect();
+        self.memberships.retain(|one| (one.group, one.member) != (group, member));
+        // Who gave what on whose store, and only because of this membership.
+        let mut pairs = vec![(member, group)];
+        for other in others.into_iter().filter(|other| *other != member) {
+            pairs.extend([(member, other), (other, member)]);
+        }
+        let mut revoked = Vec::new();
+        for (giver, owner) in pairs {
+            revoked.extend(self.take_back_unfounded(giver, owner, pass.now()));
+        }
+        Ok(Receipt::MemberRemoved { group, member, revoked })
+    }
+
+    /// Takes back what somebody gave of an owner's stores, where nothing lets them give it any more.
+    fn take_back_unfounded(
+        &mut self,
+        giver: PrincipalId,
+        owner: PrincipalId,
+        now: Timestamp,
+    ) -> Vec<GrantId> {
+        let is_admin = self.principal(giver).is_some_and(|giver| giver.is_admin);
+        if is_admin || giver == owner || self.relation(giver, owner).is_some() {
+            return Vec::new();
+        }
+        let mut revoked = Vec::new();
+        let mut owned: BTreeMap<StoreId, &mut Shelf> = BTreeMap::new();
+        owned.extend(
+            self.shelves
+                .iter_mut()
+                .filter(|(_, shelf)| shelf.store.owner == owner)
+                .map(|(id, shelf)| (*id, shelf)),
+        );
+        for shelf in owned.into_values().filter(|shelf| !shelf.is_removed) {
+            let is_own =
+                |grantee| grantee == Grantee::Principal(giver) || grantee == Grantee::Everyone;
+            let mut grants = shelf.grants.iter();
+            if grants.any(|grant| {
+                is_own(grant.grantee) && grant.given_by != giver && grant.is_valid_at(now)
+            }) {
+                continue;
+            }
+            for grant in shelf.grants_by(giver) {
+                shelf.take_back(grant, &mut revoked);
+            }
+        }
+        revoked
+    }
+
+    pub(super) fn import_membership(&mut self, pass: &AdminPass, new: Membership) -> Result<bool> {
+        if self.memberships.contains(&new) {
+            return Ok(false);
+        }
+        if self.is_in(new.group, new.member) {
+            return Err(StorageError::Taken("member"));
+        }
+        let convene = loci_model::policy::System::because("an administrator imports it");
+        self.add_member(&convene.convene(pass.workspace(), pass.now()), new)?;
+        Ok(true)
+    }
+
+    pub(super) fn record(&mut self, happening: Happening) -> Result<u64> {
+        happening.validate()?;
+        let event = Event::next(self.log_end(happening.workspace), happening);
+        let seq = event.seq;
+        self.events.push(event);
+        Ok(seq)
+    }
+
+    pub(super) fn import_event(&mut self, pass: &AdminPass, event: Event) -> Result<bool> {
+        if event.workspace != pass.workspace() {
+            return Err(StorageError::NotFound("workspace"));
+        }
+        if self.events.contains(&event) {
+            return Ok(false);
+        }
+        if !event.follows(self.log_end(event.workspace)) {
+            return Err(Invalid::new("event", "does not follow the log as it stands").into());
+        }
+        self.events.push(event);
+        Ok(true)
+    }
+
+    fn log_end(&self, workspace: WorkspaceId) -> LogEnd {
+        let mut own = self.events.iter().filter(|event| event.workspace == workspace);
+        own.next_back().map_or_else(LogEnd::default, Event::end)
+    }
+
+    pub(super) fn problems_of_log(&self) -> Vec<String> {
+        let mut ends: BTreeMap<WorkspaceId, LogEnd> = BTreeMap::new();
+        let mut problems = Vec::new();
+        for event in &self.events {
+            let end = ends.entry(event.workspace).or_default();
+            if !event.follows(*end) {
+                problems.push(format!("event {} does not follow the one before", event.seq));
+            }
+            *end = event.end();
+        }
+        problems
+    }
+}
