@@ -7,7 +7,7 @@
 use crate::ends::Moves;
 use crate::fault::{Fault, Result, not_found};
 use crate::stores::{self, StoreRow};
-use crate::{idempotency, keys, sessions, vectors};
+use crate::{events, idempotency, keys, members, sessions, vectors};
 use loci_model::StoreId;
 use loci_storage::{Applied, Idempotency, Mutation, Receipt};
 use rusqlite::Connection;
@@ -62,11 +62,17 @@ impl Core {
         match mutation {
             Mutation::CreateWorkspace(id, at) => keys::create_workspace(&self.conn, *id, *at),
             Mutation::CreatePrincipal(principal) => keys::create_principal(&self.conn, principal),
+            Mutation::SwitchMemory(pass, id, memory) => {
+                keys::switch_memory(&self.conn, pass, *id, *memory)
+            }
+            Mutation::AddMember(pass, new) => members::add(&self.conn, pass, *new),
+            Mutation::RemoveMember { pass, group, member } => {
+                members::remove(&self.conn, pass, *group, *member)
+            }
             Mutation::CreateKey(key) => keys::create(&self.conn, key),
             Mutation::RevokeKey(pass, id) => keys::revoke(&self.conn, pass, *id),
             Mutation::CreateStore(store) => {
-                stores::create(&self.conn, store)?;
-                Ok(Receipt::Store(store.clone()))
+                Ok(Receipt::Store(stores::get_or_create(&self.conn, store)?))
             }
             Mutation::DescribeStore(pass, patch) => self.describe_store(pass, patch),
             Mutation::SetRepeats(pass, repeats) => self.set_repeats(pass, *repeats),
@@ -93,6 +99,14 @@ impl Core {
                 vectors::drop_generation(&self.conn, *generation, *limit)
             }
             Mutation::ForgetKeys { before } => idempotency::forget(&self.conn, *before),
+            Mutation::Record(happening) => {
+                Ok(Receipt::Recorded(events::record(&self.conn, happening)?))
+            }
+            Mutation::Audited(mutation, happening) => {
+                let receipt = self.dispatch(mutation)?;
+                events::record(&self.conn, happening)?;
+                Ok(receipt)
+            }
         }
     }
 
@@ -175,6 +189,9 @@ fn may_fail_half_way(mutation: &Mutation) -> bool {
     match mutation {
         Mutation::Commit(_, batch) => batch.edits.len() > 1,
         Mutation::Import(..) => true,
+        Mutation::Audited(mutation, happening) => {
+            may_fail_half_way(mutation) || happening.validate().is_err()
+        }
         _ => false,
     }
 }

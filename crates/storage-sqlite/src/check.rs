@@ -1,12 +1,12 @@
 //! Looks at everything and reports what does not fit: SQLite's own structure, heads and revisions,
-//! digests, the feed, the counters, the paths, the vectors and the index of repeats. Problems name
-//! ids, never paths or content.
+//! digests, the feed, the counters, the paths, the vectors, the index of repeats and the audit log.
+//! Problems name ids, never paths or content.
 
 use crate::fault::{Fault, Result};
 use crate::open::open_reader;
 use crate::read::snapshot;
 use crate::row::{count, time};
-use loci_model::{Content, Digest, MemoryId, StoreId, VersionId};
+use loci_model::{Content, Digest, Event, MemoryId, StoreId, VersionId};
 use loci_storage::{CheckReport, fits};
 use rusqlite::{Connection, Row};
 use std::path::Path;
@@ -53,7 +53,8 @@ fn look(conn: &Connection, report: &mut CheckReport) -> Result<()> {
     }
     digests(conn, report)?;
     vectors(conn, report)?;
-    stores(conn, report)
+    stores(conn, report)?;
+    events(conn, report)
 }
 
 /// Each statement finds memories that break the rule beside it.
@@ -160,6 +161,22 @@ fn stores(conn: &Connection, report: &mut CheckReport) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The audit log of each workspace, every hash over the one before it.
+fn events(conn: &Connection, report: &mut CheckReport) -> Result<()> {
+    let mut last: Option<Event> = None;
+    each(conn, include_str!("../queries/check/events.sql"), |row| {
+        let event = crate::events::read(row)?;
+        let before = last.take().filter(|before| before.workspace == event.workspace);
+        if !event.follows(before.as_ref().map(Event::end).unwrap_or_default()) {
+            let (seq, workspace) = (event.seq, event.workspace);
+            let what = format!("{workspace}: event {seq} does not follow the one before");
+            report.problems.push(what);
+        }
+        last = Some(event);
+        Ok(())
+    })
 }
 
 fn total(conn: &Connection, sql: &str) -> Result<u64> {

@@ -58,7 +58,11 @@ pub(crate) struct Moves {
 
 /// Whether a mutation takes numbers away.
 pub(crate) fn starts_over(mutation: &Mutation) -> bool {
-    matches!(mutation, Mutation::RemoveStore(_) | Mutation::DropGeneration { .. })
+    match mutation {
+        Mutation::RemoveStore(_) | Mutation::DropGeneration { .. } => true,
+        Mutation::Audited(mutation, _) => starts_over(mutation),
+        _ => false,
+    }
 }
 
 impl Ends {

@@ -131,14 +131,49 @@ impl Core {
             }
             let mut revoked = Vec::new();
             take_back(&mut grants, id, row.store.owner, &mut revoked);
-            for grant in &revoked {
-                core.conn
-                    .prepare_cached(include_str!("../queries/grant/delete.sql"))?
-                    .execute(params![row.store_pk, grantee_bytes(grant.grantee)])?;
-            }
-            Ok(Receipt::Revoked(revoked.into_iter().map(|grant| grant.id).collect()))
+            delete(&core.conn, row.store_pk, &revoked).map(Receipt::Revoked)
         })
     }
+}
+
+/// The stores of an owner of which somebody gave grants.
+pub(crate) fn shared_by(
+    conn: &Connection,
+    giver: PrincipalId,
+    owner: PrincipalId,
+) -> Result<Vec<(i64, StoreId)>> {
+    let sql = include_str!("../queries/grant/stores_of_giver.sql");
+    let mut statement = conn.prepare_cached(sql)?;
+    let stores = statement.query_map(params![giver.to_bytes(), owner.to_bytes()], |row| {
+        Ok((row.get(0)?, StoreId::from_bytes(row.get(1)?)))
+    })?;
+    Ok(stores.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Takes back everything that somebody gave of a store, with what stood on it.
+pub(crate) fn take_back_all(
+    conn: &Connection,
+    store_pk: i64,
+    store: StoreId,
+    owner: PrincipalId,
+    giver: PrincipalId,
+) -> Result<Vec<GrantId>> {
+    let mut grants = list(conn, store_pk, store)?;
+    let given = grants.iter().filter(|grant| grant.given_by == giver);
+    let given: Vec<GrantId> = given.map(|grant| grant.id).collect();
+    let mut revoked = Vec::new();
+    for id in given {
+        take_back(&mut grants, id, owner, &mut revoked);
+    }
+    delete(conn, store_pk, &revoked)
+}
+
+fn delete(conn: &Connection, store_pk: i64, revoked: &[Grant]) -> Result<Vec<GrantId>> {
+    let mut statement = conn.prepare_cached(include_str!("../queries/grant/delete.sql"))?;
+    for grant in revoked {
+        statement.execute(params![store_pk, grantee_bytes(grant.grantee)])?;
+    }
+    Ok(revoked.iter().map(|grant| grant.id).collect())
 }
 
 /// Moves a grant from `grants` to `revoked`, and through its grantee every grant that stood on it.

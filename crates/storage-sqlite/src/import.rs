@@ -1,11 +1,11 @@
 //! Taking in everything but the history of stores ([`crate::log`] does that): principals, stores,
-//! grants, sessions, keys and remembered requests, as they were elsewhere. What is there already,
-//! equal, is passed over; anything else of the same name or id is refused.
+//! grants, sessions, keys, remembered requests, memberships and events, as they were elsewhere. What
+//! is there already, equal, is passed over; anything else of the same name or id is refused.
 
 use crate::apply::Core;
 use crate::fault::{Result, not_found};
 use crate::stores::{self, StoreRow};
-use crate::{grants, idempotency, keys, sessions};
+use crate::{events, grants, idempotency, keys, members, sessions};
 use loci_model::policy::AdminPass;
 use loci_model::{ApiKey, Grant, Grantee, Principal, Session, Store, WorkspaceId};
 use loci_storage::log::ImportItem;
@@ -30,6 +30,11 @@ impl Core {
                 ImportItem::Session(session) => import_session(&self.conn, pass, session)?,
                 ImportItem::Key(key) => import_key(&self.conn, pass, key)?,
                 ImportItem::Remembered(seen) => import_remembered(&self.conn, pass, seen)?,
+                ImportItem::Membership(new) => members::import(&self.conn, pass, *new)?,
+                ImportItem::Event(event) => {
+                    require_own(pass, event.workspace)?;
+                    events::import(&self.conn, event)?
+                }
             };
             added += u64::from(is_new);
         }
@@ -52,6 +57,11 @@ fn import_store(conn: &Connection, pass: &AdminPass, store: &Store) -> Result<bo
         return Ok(false);
     }
     require_own(pass, store.workspace)?;
+    if let Some(address) = &store.address
+        && stores::at(conn, store.workspace, address)?.is_some()
+    {
+        return Err(StorageError::Taken("address").into());
+    }
     stores::create(conn, store)?;
     Ok(true)
 }

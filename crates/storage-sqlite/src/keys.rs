@@ -4,10 +4,10 @@ use crate::fault::{Result, not_found};
 use crate::row::{self, micros, opt_time, time, unreadable};
 use loci_model::policy::AdminPass;
 use loci_model::{
-    ApiKey, KeyId, KeyScope, Level, Power, Principal, PrincipalId, SessionId, StoreId, Timestamp,
-    WorkspaceId,
+    ApiKey, KeyId, KeyScope, Level, MemorySwitches, Power, Principal, PrincipalId, SessionId,
+    StoreId, Timestamp, WorkspaceId,
 };
-use loci_storage::column::{Code, pack_ids, unpack_ids};
+use loci_storage::column::{self, Code, pack_ids, unpack_ids};
 use loci_storage::{Receipt, StorageError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -52,6 +52,7 @@ fn read_principal(row: &Row<'_>) -> rusqlite::Result<Principal> {
         name: row.get(3)?,
         is_admin: row.get(4)?,
         created_at: time(row, 5)?,
+        memory: column::switches(row.get(6)?).ok_or_else(|| unreadable(6, "no switches"))?,
     })
 }
 
@@ -68,8 +69,24 @@ pub(crate) fn create_principal(conn: &Connection, principal: &Principal) -> Resu
         principal.name,
         principal.is_admin,
         principal.created_at.as_micros(),
+        column::switches_code(principal.memory),
     ])?;
     Ok(Receipt::Principal(principal.clone()))
+}
+
+pub(crate) fn switch_memory(
+    conn: &Connection,
+    pass: &AdminPass,
+    id: PrincipalId,
+    memory: MemorySwitches,
+) -> Result<Receipt> {
+    let mut found = principal(conn, id)?
+        .filter(|found| found.workspace == pass.workspace())
+        .ok_or_else(|| not_found("principal"))?;
+    conn.prepare_cached(include_str!("../queries/principal/switch.sql"))?
+        .execute(params![id.to_bytes(), column::switches_code(memory)])?;
+    found.memory = memory;
+    Ok(Receipt::Principal(found))
 }
 
 pub(crate) fn principal(conn: &Connection, id: PrincipalId) -> Result<Option<Principal>> {
@@ -123,6 +140,7 @@ fn read_key(row: &Row<'_>) -> rusqlite::Result<ApiKey> {
         created_at: time(row, 10)?,
         expires_at: opt_time(row, 11)?,
         revoked_at: opt_time(row, 12)?,
+        acts_for_agents: row.get(13)?,
     })
 }
 
@@ -154,6 +172,7 @@ pub(crate) fn create(conn: &Connection, key: &ApiKey) -> Result<Receipt> {
         key.created_at.as_micros(),
         micros(key.expires_at),
         micros(key.revoked_at),
+        key.acts_for_agents,
     ])?;
     Ok(Receipt::Key(key.clone()))
 }

@@ -5,7 +5,7 @@
 
 use crate::ends::Ends;
 use loci_model::policy::Facts;
-use loci_model::{ApiKey, Caller, Principal};
+use loci_model::{Address, ApiKey, Caller, Principal, StoreId, WorkspaceId};
 use loci_storage::Result;
 use loci_storage::known::{self, FactsKey, Shelf, reach_key};
 use std::future::Future;
@@ -41,6 +41,24 @@ impl Known {
         load: impl FnOnce() -> Result<Option<Facts>>,
     ) -> Result<Option<Facts>> {
         get(&self.kept.facts, &self.page, key, load)
+    }
+
+    pub(crate) fn store_at(
+        &self,
+        workspace: WorkspaceId,
+        address: &Address,
+        load: impl FnOnce() -> Result<Option<StoreId>>,
+    ) -> Result<Option<StoreId>> {
+        get(&self.kept.addresses, &self.page, &(workspace, address.clone()), load)
+    }
+
+    pub(crate) fn principal_by_name(
+        &self,
+        workspace: WorkspaceId,
+        name: &str,
+        load: impl FnOnce() -> Result<Option<Principal>>,
+    ) -> Result<Option<Principal>> {
+        get(&self.kept.names, &self.page, &(workspace, name.to_owned()), load)
     }
 
     /// The facts about every store of a caller, or what `load` finds.

@@ -12,6 +12,7 @@ mod ballast;
 mod check;
 mod commit;
 mod ends;
+mod events;
 mod fault;
 mod grants;
 mod history;
@@ -21,6 +22,7 @@ mod keys;
 mod known;
 mod list;
 mod log;
+mod members;
 mod migrate;
 mod open;
 mod past;
@@ -44,13 +46,14 @@ use apply::Core;
 use async_trait::async_trait;
 use ballast::Ballast;
 use known::Known;
-use loci_model::policy::{AdminPass, BrowsePass, Facts, ReadPass, SearchPass};
+use loci_model::policy::{AdminPass, BrowsePass, ConvenePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
     ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
 };
 use loci_model::{
-    ApiKey, At, Caller, Change, Grant, Memory, MemoryId, Page, Principal, PrincipalId, Session,
-    SessionId, Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
+    Address, ApiKey, At, Caller, Change, Event, Grant, Membership, Memory, MemoryId, MemoryPath,
+    Page, Principal, PrincipalId, Session, SessionId, Store, StoreId, Timestamp, Version,
+    VersionId, View, WorkspaceId,
 };
 use loci_storage::{
     Applied, AsOf, ChangedTexts, CheckReport, EmbedPage, FeedEnd, Generation, GenerationId,
@@ -145,6 +148,11 @@ impl Storage for SqliteStorage {
         self.known.facts(&(workspace, store, principal, session), || self.readers.read(read))
     }
 
+    async fn store_at(&self, workspace: WorkspaceId, address: &Address) -> Result<Option<StoreId>> {
+        let read = |conn: &_| stores::at(conn, workspace, address);
+        self.known.store_at(workspace, address, || self.readers.read(read))
+    }
+
     async fn list_stores(
         &self,
         pass: &BrowsePass,
@@ -163,6 +171,15 @@ impl Storage for SqliteStorage {
             return self.readers.read_once(|conn| read::get_full(conn, pass, *id));
         }
         self.readers.read(|conn| read::get(conn, pass, at, view))
+    }
+
+    async fn newest(
+        &self,
+        pass: &ReadPass,
+        path: &MemoryPath,
+        view: View,
+    ) -> Result<Option<Memory>> {
+        self.readers.read(|conn| read::newest(conn, pass, path, view))
     }
 
     async fn list(&self, pass: &ReadPass, query: &ListQuery) -> Result<Page<ListItem, ListCursor>> {
@@ -322,12 +339,33 @@ impl Storage for SqliteStorage {
         workspace: WorkspaceId,
         name: &str,
     ) -> Result<Option<Principal>> {
-        self.readers.read(|conn| keys::principal_by_name(conn, workspace, name))
+        let read = |conn: &_| keys::principal_by_name(conn, workspace, name);
+        self.known.principal_by_name(workspace, name, || self.readers.read(read))
     }
 
     async fn principals(&self, pass: &AdminPass) -> Result<Vec<Principal>> {
         let workspace = pass.workspace();
         self.scans.scan(move |conn| keys::principals(conn, workspace)).await
+    }
+
+    async fn members(&self, pass: &ConvenePass, group: PrincipalId) -> Result<Vec<Membership>> {
+        let workspace = pass.workspace();
+        self.scans.scan(move |conn| members::list(conn, workspace, group)).await
+    }
+
+    async fn memberships(
+        &self,
+        pass: &ConvenePass,
+        after: Option<(PrincipalId, PrincipalId)>,
+        limit: usize,
+    ) -> Result<Vec<Membership>> {
+        let workspace = pass.workspace();
+        self.scans.scan(move |conn| members::page(conn, workspace, after, limit)).await
+    }
+
+    async fn events(&self, pass: &AdminPass, after: u64, limit: usize) -> Result<Vec<Event>> {
+        let workspace = pass.workspace();
+        self.scans.scan(move |conn| events::page(conn, workspace, after, limit)).await
     }
 
     async fn default_workspace(&self) -> Result<Option<WorkspaceId>> {

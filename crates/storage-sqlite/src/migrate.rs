@@ -8,8 +8,11 @@ use rusqlite::Connection;
 const APPLICATION_ID: u32 = 0x4c6f_6369;
 
 /// Step `n` leads from format `n` to `n + 1`.
-const STEPS: [&str; 2] =
-    [include_str!("../migrations/0001_init.sql"), include_str!("../migrations/0002_vectors.sql")];
+const STEPS: [&str; 3] = [
+    include_str!("../migrations/0001_init.sql"),
+    include_str!("../migrations/0002_vectors.sql"),
+    include_str!("../migrations/0003_sharing.sql"),
+];
 
 /// The format this version writes.
 pub(crate) const FORMAT: u32 = STEPS.len() as u32;

@@ -12,8 +12,8 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use loci_model::policy::{Facts, ReadPass};
 use loci_model::query::StoreStats;
 use loci_model::{
-    At, Audience, Content, Digest, Memory, MemoryId, PrincipalId, SessionId, StoreId, Timestamp,
-    View, WorkspaceId,
+    At, Audience, Content, Digest, Memory, MemoryId, MemoryPath, PrincipalId, SessionId, StoreId,
+    Timestamp, View, WorkspaceId,
 };
 use loci_storage::StorageError;
 use loci_storage::column::{Code, content_of, visibility_max};
@@ -195,7 +195,8 @@ pub(crate) fn facts(
         None => None,
         Some(session) => crate::sessions::access(conn, workspace, session, store)?,
     };
-    Ok(Some(Facts { store: row.store, grants, attachment }))
+    let relation = crate::members::relation(conn, principal, row.store.owner)?;
+    Ok(Some(Facts { store: row.store, grants, relation, attachment }))
 }
 
 pub(crate) fn get(
@@ -236,6 +237,26 @@ pub(crate) fn get_full(conn: &Connection, pass: &ReadPass, id: MemoryId) -> Resu
     let mut memory = found.memory;
     memory.content = Some(checked(bytes, memory.digest, memory.is_sealed)?);
     Ok(Some(memory))
+}
+
+/// The memory at a path that changed last, in whatever partition.
+pub(crate) fn newest(
+    conn: &Connection,
+    pass: &ReadPass,
+    path: &MemoryPath,
+    view: View,
+) -> Result<Option<Memory>> {
+    let Some(store_pk) = store_key(conn, pass.store())? else {
+        return Ok(None);
+    };
+    let shown = visibility_max(pass.audience());
+    let found = conn
+        .prepare_cached(include_str!("../queries/memory/newest.sql"))?
+        .query_row(params![store_pk, path.as_str(), shown, pass.now().as_micros()], |row| {
+            row::memory(row, pass.store())
+        })
+        .optional()?;
+    found.map(|found| in_view(conn, found, view)).transpose()
 }
 
 /// Whether an audience sees a memory at a moment.

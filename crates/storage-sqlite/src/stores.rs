@@ -3,15 +3,16 @@
 
 use crate::apply::Core;
 use crate::fault::{Result, not_found};
+use crate::members::Circle;
 use crate::read::{EARLIEST, LATEST};
 use crate::row::{self, count, int, micros, opt_time, time};
-use crate::{grants, sessions};
+use crate::sessions;
 use loci_model::policy::{BrowsePass, Facts, ManagePass};
 use loci_model::query::{Direction, StoreQuery};
 use loci_model::store::{OnRemove, Partitioning, Who};
 use loci_model::{
-    Caller, Page, PrincipalId, SessionId, Store, StoreId, StorePatch, StorePolicy, Timestamp,
-    WorkspaceId,
+    Address, Caller, Page, PrincipalId, SessionId, Store, StoreId, StorePatch, StorePolicy,
+    Timestamp, WorkspaceId,
 };
 use loci_storage::column::{Code, labels_json};
 use loci_storage::{Receipt, StorageError};
@@ -50,6 +51,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoreRow> {
             id: StoreId::from_bytes(row.get(1)?),
             workspace: WorkspaceId::from_bytes(row.get(2)?),
             owner: PrincipalId::from_bytes(row.get(3)?),
+            address: address(row, 23)?,
             name: row.get(4)?,
             description: row.get(5)?,
             metadata: row::labels(row, 6)?,
@@ -79,8 +81,40 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoreRow> {
     })
 }
 
+fn address(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Address>> {
+    let text = row.get_ref(column)?.as_str_or_null()?;
+    let parsed = text.map(Address::parse).transpose();
+    parsed.map_err(|_| row::unreadable(column, "not an address"))
+}
+
 fn who(is_owner: bool) -> Who {
     if is_owner { Who::Owner } else { Who::Writer }
+}
+
+/// The store at an address of a workspace.
+pub(crate) fn at(
+    conn: &Connection,
+    workspace: WorkspaceId,
+    address: &Address,
+) -> Result<Option<StoreId>> {
+    let found = conn
+        .prepare_cached(include_str!("../queries/store/at_address.sql"))?
+        .query_row(params![workspace.to_bytes(), address.as_str()], |row| row.get(0));
+    Ok(found.optional()?.map(StoreId::from_bytes))
+}
+
+/// The store at the new one's address, where there is one; else the new one.
+pub(crate) fn get_or_create(conn: &Connection, store: &Store) -> Result<Store> {
+    let there = match &store.address {
+        Some(address) if load(conn, store.id)?.is_none() => at(conn, store.workspace, address)?,
+        Some(_) | None => None,
+    };
+    if let Some(there) = there {
+        let row = load(conn, there)?.ok_or_else(|| not_found("memory store"))?;
+        return Ok(row.store);
+    }
+    create(conn, store)?;
+    Ok(store.clone())
 }
 
 pub(crate) fn create(conn: &Connection, store: &Store) -> Result<()> {
@@ -109,6 +143,7 @@ pub(crate) fn create(conn: &Connection, store: &Store) -> Result<()> {
         store.updated_at.as_micros(),
         micros(store.archived_at),
         policy.repeats.code(),
+        store.address.as_ref().map(Address::as_str),
     ])?;
     Ok(())
 }
@@ -205,7 +240,7 @@ pub(crate) fn list(
     };
     let (at, id) =
         start_of(query.direction, start, query.after.map(|(at, id)| (at, id.to_bytes())));
-    let only = pass.only();
+    let circle = pass.reader().map(|reader| Circle::of(conn, reader)).transpose()?;
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(params![
         pass.workspace().to_bytes(),
@@ -222,9 +257,12 @@ pub(crate) fn list(
         {
             break;
         }
-        let is_named = only.as_ref().is_none_or(|only| only.contains(&found.store.id));
-        if is_named && is_readable(conn, pass, &found)? {
-            stores.push(found.store);
+        let facts = match &circle {
+            Some(circle) => circle.facts(conn, found)?,
+            None => Facts { store: found.store, grants: vec![], relation: None, attachment: None },
+        };
+        if pass.shows(&facts) {
+            stores.push(facts.store);
             if stores.len() > query.limit {
                 break;
             }
@@ -247,24 +285,6 @@ pub(crate) fn start_of(
     }
 }
 
-/// Whether the pass's reader owns the store or has a grant that lets it read; a grant to itself
-/// goes before one to everyone, as in policy.
-fn is_readable(conn: &Connection, pass: &BrowsePass, row: &StoreRow) -> Result<bool> {
-    let Some(reader) = pass.reader() else {
-        return Ok(true);
-    };
-    if row.store.owner == reader {
-        return Ok(true);
-    }
-    for grantee in [Some(reader), None] {
-        let grant = grants::to_grantee(conn, row.store_pk, row.store.id, grantee)?;
-        if let Some(grant) = grant.filter(|grant| grant.is_valid_at(pass.now())) {
-            return Ok(grant.level >= loci_model::Level::Read);
-        }
-    }
-    Ok(false)
-}
-
 /// Facts about every store in which the caller may have a standing, oldest store first.
 pub(crate) fn all_facts(conn: &Connection, caller: &Caller) -> Result<Vec<Facts>> {
     if let Some(session) = caller.session {
@@ -282,12 +302,8 @@ pub(crate) fn all_facts(conn: &Connection, caller: &Caller) -> Result<Vec<Facts>
         let reach = params![caller.workspace.to_bytes(), caller.principal.to_bytes()];
         rows.extend(statement.query_map(reach, read)?.collect::<rusqlite::Result<Vec<_>>>()?);
     }
-    let mut known = Vec::with_capacity(rows.len());
-    for row in rows {
-        let grants = grants::concerning(conn, row.store_pk, row.store.id, caller.principal)?;
-        known.push(Facts { store: row.store, grants, attachment: None });
-    }
-    Ok(known)
+    let circle = Circle::of(conn, caller.principal)?;
+    rows.into_iter().map(|row| circle.facts(conn, row)).collect()
 }
 
 /// The same for a session: only what it attaches.

@@ -411,7 +411,7 @@ impl Group {
 fn gather(first: Job, jobs: &Receiver<Job>, company: usize) -> Vec<Job> {
     let deadline = Instant::now() + GATHER_WAIT_MAX;
     let enough = company * 3 / 4;
-    let mut bytes = size_of_job(&first);
+    let mut bytes = size_of(&first.mutation);
     let mut group = vec![first];
     while group.len() < GROUP_JOBS_MAX && bytes < GROUP_BYTES_MAX {
         let job = match jobs.try_recv() {
@@ -422,7 +422,7 @@ fn gather(first: Job, jobs: &Receiver<Job>, company: usize) -> Vec<Job> {
                 Err(_) => break,
             },
         };
-        bytes += size_of_job(&job);
+        bytes += size_of(&job.mutation);
         group.push(job);
     }
     group
@@ -457,7 +457,11 @@ fn is_disk_failure(error: &rusqlite::Error) -> bool {
 
 /// Whether the caller was promised that old bytes are gone.
 fn is_scrub(mutation: &Mutation) -> bool {
-    matches!(mutation, Mutation::Redact(..) | Mutation::Erase { .. } | Mutation::PurgeStore { .. })
+    match mutation {
+        Mutation::Redact(..) | Mutation::Erase { .. } | Mutation::PurgeStore { .. } => true,
+        Mutation::Audited(mutation, _) => is_scrub(mutation),
+        _ => false,
+    }
 }
 
 /// Whether the mutation makes room.
@@ -471,13 +475,15 @@ fn is_reclaiming(mutation: &Mutation) -> bool {
         | Mutation::RemoveSession(..)
         | Mutation::DropGeneration { .. }
         | Mutation::ForgetKeys { .. } => true,
+        Mutation::Audited(mutation, _) => is_reclaiming(mutation),
         other => is_scrub(other),
     }
 }
 
-fn size_of_job(job: &Job) -> usize {
+fn size_of(mutation: &Mutation) -> usize {
     const ROW: usize = 512;
-    match &job.mutation {
+    match mutation {
+        Mutation::Audited(mutation, _) => ROW + size_of(mutation),
         Mutation::Commit(_, batch) => batch
             .edits
             .iter()

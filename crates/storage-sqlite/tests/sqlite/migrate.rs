@@ -122,7 +122,7 @@ async fn a_directory_of_format_1_opens_with_everything_in_it() {
     assert!(!old.path().join("loci.db-wal").exists());
     let conn = rusqlite::Connection::open(old.path().join("loci.db")).unwrap();
     let format: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(format, 2);
+    assert_eq!(format, 3);
     let tables = "select count(*) from sqlite_schema where name like 'memory_fts%'";
     assert_eq!(conn.query_row(tables, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
     conn.close().unwrap();

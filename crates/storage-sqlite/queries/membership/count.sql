@@ -1,0 +1,1 @@
+select count(*) from membership where group_id = ?1

@@ -1,0 +1,1 @@
+select group_id from membership where member_id = ?1

@@ -1,0 +1,1 @@
+update principal set memory = ?2 where principal_id = ?1

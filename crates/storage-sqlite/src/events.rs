@@ -1,0 +1,92 @@
+//! The audit log of each workspace. An entry is written in the transaction of what it tells about,
+//! after the last one, whose hash is part of its own.
+
+use crate::fault::Result;
+use crate::row::{actor, count, int, time, unreadable};
+use loci_model::event::LogEnd;
+use loci_model::{Event, Happening, Invalid, PrincipalId, StoreId, WorkspaceId};
+use loci_storage::column::actor_code;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+/// A row with all columns of the table.
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Event> {
+    let store: Option<[u8; 16]> = row.get(7)?;
+    Ok(Event {
+        workspace: WorkspaceId::from_bytes(row.get(0)?),
+        seq: count(row, 1)?,
+        at: time(row, 2)?,
+        actor: actor(row, 3)?,
+        principal: PrincipalId::from_bytes(row.get(5)?),
+        kind: row.get(6)?,
+        store: store.map(StoreId::from_bytes),
+        subject: row.get(8)?,
+        detail: row.get(9)?,
+        hash: row.get(10).map_err(|_| unreadable(10, "not a hash"))?,
+    })
+}
+
+/// Writes what happened at the end of its workspace's log.
+pub(crate) fn record(conn: &Connection, happening: &Happening) -> Result<u64> {
+    happening.validate()?;
+    let event = Event::next(end(conn, happening.workspace)?, happening.clone());
+    insert(conn, &event)?;
+    Ok(event.seq)
+}
+
+/// Takes in an entry as it was elsewhere; tells whether it is new.
+pub(crate) fn import(conn: &Connection, event: &Event) -> Result<bool> {
+    let end = end(conn, event.workspace)?;
+    if (1..=end.seq).contains(&event.seq) {
+        let known = page(conn, event.workspace, event.seq - 1, 1)?;
+        if known.first() == Some(event) {
+            return Ok(false);
+        }
+    }
+    if !event.follows(end) {
+        return Err(Invalid::new("event", "does not follow the log as it stands").into());
+    }
+    insert(conn, event)?;
+    Ok(true)
+}
+
+/// The log of a workspace after a number.
+pub(crate) fn page(
+    conn: &Connection,
+    workspace: WorkspaceId,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<Event>> {
+    let mut statement = conn.prepare_cached(include_str!("../queries/event/after.sql"))?;
+    let found =
+        statement.query_map(params![workspace.to_bytes(), int(after), int(limit as u64)], read)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+fn end(conn: &Connection, workspace: WorkspaceId) -> Result<LogEnd> {
+    let found = conn.prepare_cached(include_str!("../queries/event/end.sql"))?.query_row(
+        [workspace.to_bytes()],
+        |row| {
+            let hash = row.get(1).map_err(|_| unreadable(1, "not a hash"))?;
+            Ok(LogEnd { seq: count(row, 0)?, hash })
+        },
+    );
+    Ok(found.optional()?.unwrap_or_default())
+}
+
+fn insert(conn: &Connection, event: &Event) -> Result<()> {
+    let (actor_kind, actor_id) = actor_code(event.actor);
+    conn.prepare_cached(include_str!("../queries/event/insert.sql"))?.execute(params![
+        event.workspace.to_bytes(),
+        int(event.seq),
+        event.at.as_micros(),
+        actor_kind,
+        actor_id,
+        event.principal.to_bytes(),
+        event.kind,
+        event.store.map(StoreId::to_bytes),
+        event.subject,
+        event.detail,
+        event.hash,
+    ])?;
+    Ok(())
+}

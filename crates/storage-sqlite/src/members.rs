@@ -1,0 +1,229 @@
+//! Who is in which group, and what that makes them to the owners of stores.
+//!
+//! Nothing about access is derived from a membership and kept: it is looked up whenever policy asks,
+//! so it ends with the membership. Only grants outlive it, and those that stood on it alone are taken
+//! back in the transaction that ends it.
+
+use crate::fault::{Result, not_found};
+use crate::row::{int, time};
+use crate::stores::StoreRow;
+use crate::{grants, keys};
+use loci_model::policy::{AdminPass, ConvenePass, Facts, Relation};
+use loci_model::{
+    Grant, GrantId, Invalid, Membership, PrincipalId, PrincipalKind, Timestamp, WorkspaceId, limit,
+};
+use loci_storage::{Receipt, StorageError};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::collections::{HashMap, HashSet};
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Membership> {
+    Ok(Membership {
+        group: PrincipalId::from_bytes(row.get(0)?),
+        member: PrincipalId::from_bytes(row.get(1)?),
+        since: time(row, 2)?,
+    })
+}
+
+/// How somebody stands to the owner of a store.
+pub(crate) fn relation(
+    conn: &Connection,
+    who: PrincipalId,
+    owner: PrincipalId,
+) -> Result<Option<Relation>> {
+    if who == owner {
+        return Ok(None);
+    }
+    let mut statement = conn.prepare_cached(include_str!("../queries/membership/relation.sql"))?;
+    let found = statement.query_row(params![who.to_bytes(), owner.to_bytes()], |row| {
+        Ok(match (row.get(0)?, row.get(1)?) {
+            (true, _) => Some(Relation::Member),
+            (false, true) => Some(Relation::Companion),
+            (false, false) => None,
+        })
+    });
+    Ok(found?)
+}
+
+/// Everybody whose stores somebody reaches by being in groups: the same answers as [`relation`], for
+/// those who ask about many stores.
+pub(crate) struct Circle {
+    who: PrincipalId,
+    groups: HashSet<PrincipalId>,
+    users: HashSet<PrincipalId>,
+}
+
+impl Circle {
+    pub(crate) fn of(conn: &Connection, who: PrincipalId) -> Result<Self> {
+        let ids = |sql: &str| -> Result<HashSet<PrincipalId>> {
+            let mut statement = conn.prepare_cached(sql)?;
+            let found = statement.query_map([who.to_bytes()], |row| row.get(0))?;
+            let found = found.map(|bytes| bytes.map(PrincipalId::from_bytes));
+            Ok(found.collect::<rusqlite::Result<_>>()?)
+        };
+        let groups = ids(include_str!("../queries/membership/groups.sql"))?;
+        let users = match groups.is_empty() {
+            true => HashSet::new(),
+            false => ids(include_str!("../queries/membership/users.sql"))?,
+        };
+        Ok(Self { who, groups, users })
+    }
+
+    fn relation(&self, owner: PrincipalId) -> Option<Relation> {
+        if self.groups.contains(&owner) {
+            Some(Relation::Member)
+        } else {
+            self.users.contains(&owner).then_some(Relation::Companion)
+        }
+    }
+
+    /// What policy needs to know about a store, outside of sessions.
+    pub(crate) fn facts(&self, conn: &Connection, row: StoreRow) -> Result<Facts> {
+        let grants = grants::concerning(conn, row.store_pk, row.store.id, self.who)?;
+        let relation = self.relation(row.store.owner);
+        Ok(Facts { store: row.store, grants, relation, attachment: None })
+    }
+}
+
+/// Who is in a group, in the order of joining.
+pub(crate) fn list(
+    conn: &Connection,
+    workspace: WorkspaceId,
+    group: PrincipalId,
+) -> Result<Vec<Membership>> {
+    let mut statement = conn.prepare_cached(include_str!("../queries/membership/of_group.sql"))?;
+    let found = statement.query_map(params![group.to_bytes(), workspace.to_bytes()], read)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Everybody who is in a group, by group and member.
+pub(crate) fn page(
+    conn: &Connection,
+    workspace: WorkspaceId,
+    after: Option<(PrincipalId, PrincipalId)>,
+    limit: usize,
+) -> Result<Vec<Membership>> {
+    // Every id is longer than the empty one before the first.
+    let (group, member) = after.map_or((Vec::new(), Vec::new()), |(group, member)| {
+        (group.to_bytes().to_vec(), member.to_bytes().to_vec())
+    });
+    let mut statement = conn.prepare_cached(include_str!("../queries/membership/page.sql"))?;
+    let bounds = params![group, member, workspace.to_bytes(), int(limit as u64)];
+    let found = statement.query_map(bounds, read)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+fn get(conn: &Connection, group: PrincipalId, member: PrincipalId) -> Result<Option<Membership>> {
+    let found = conn
+        .prepare_cached(include_str!("../queries/membership/get.sql"))?
+        .query_row(params![group.to_bytes(), member.to_bytes()], read);
+    Ok(found.optional()?)
+}
+
+pub(crate) fn add(conn: &Connection, pass: &ConvenePass, new: Membership) -> Result<Receipt> {
+    let known = put(conn, pass.workspace(), new)?;
+    Ok(Receipt::Member(known.unwrap_or(new)))
+}
+
+/// Takes in a membership as it was elsewhere; tells whether it is new.
+pub(crate) fn import(conn: &Connection, pass: &AdminPass, new: Membership) -> Result<bool> {
+    match get(conn, new.group, new.member)? {
+        Some(known) if known == new => Ok(false),
+        Some(_) => Err(StorageError::Taken("member").into()),
+        None => {
+            put(conn, pass.workspace(), new)?;
+            Ok(true)
+        }
+    }
+}
+
+/// Puts somebody into a group, unless they are in it: then says since when.
+fn put(conn: &Connection, workspace: WorkspaceId, new: Membership) -> Result<Option<Membership>> {
+    let kind = |id| {
+        let found = keys::principal(conn, id)?.filter(|found| found.workspace == workspace);
+        found.map(|found| found.kind).ok_or_else(|| not_found("principal"))
+    };
+    if kind(new.group)? != PrincipalKind::Group {
+        return Err(Invalid::new("group", "is not a group").into());
+    }
+    if kind(new.member)? == PrincipalKind::Group {
+        return Err(Invalid::new("member", "is a group").into());
+    }
+    if let Some(known) = get(conn, new.group, new.member)? {
+        return Ok(Some(known));
+    }
+    let inside: i64 = conn
+        .prepare_cached(include_str!("../queries/membership/count.sql"))?
+        .query_row([new.group.to_bytes()], |row| row.get(0))?;
+    if inside >= int(limit::MEMBERS_MAX as u64) {
+        return Err(StorageError::TooMany("members").into());
+    }
+    conn.prepare_cached(include_str!("../queries/membership/insert.sql"))?.execute(params![
+        new.group.to_bytes(),
+        new.member.to_bytes(),
+        new.since.as_micros(),
+    ])?;
+    Ok(None)
+}
+
+pub(crate) fn remove(
+    conn: &Connection,
+    pass: &ConvenePass,
+    group: PrincipalId,
+    member: PrincipalId,
+) -> Result<Receipt> {
+    let inside = list(conn, pass.workspace(), group)?;
+    if !inside.iter().any(|one| one.member == member) {
+        return Err(not_found("member"));
+    }
+    conn.prepare_cached(include_str!("../queries/membership/delete.sql"))?
+        .execute(params![group.to_bytes(), member.to_bytes()])?;
+    // Who gave what on whose store, and perhaps only because of this membership.
+    let mut others: HashMap<PrincipalId, usize> =
+        inside.iter().zip(1..).map(|(one, place)| (one.member, place)).collect();
+    others.insert(group, 0);
+    let mut pairs = given_by_or_of(conn, member)?;
+    pairs.retain(|(giver, owner)| {
+        let (other, is_giver) = if *giver == member { (owner, true) } else { (giver, false) };
+        *other != member && others.contains_key(other) && (is_giver || *other != group)
+    });
+    pairs.sort_by_key(|(giver, owner)| {
+        let other = if *giver == member { owner } else { giver };
+        (others[other], *giver != member)
+    });
+    let mut revoked = Vec::new();
+    for (giver, owner) in pairs {
+        take_back_unfounded(conn, giver, owner, pass.now(), &mut revoked)?;
+    }
+    Ok(Receipt::MemberRemoved { group, member, revoked })
+}
+
+/// Those who gave grants and those whose stores they gave, where either is somebody.
+fn given_by_or_of(conn: &Connection, who: PrincipalId) -> Result<Vec<(PrincipalId, PrincipalId)>> {
+    let mut statement = conn.prepare_cached(include_str!("../queries/grant/by_member.sql"))?;
+    let pairs = statement.query_map([who.to_bytes()], |row| {
+        Ok((PrincipalId::from_bytes(row.get(0)?), PrincipalId::from_bytes(row.get(1)?)))
+    })?;
+    Ok(pairs.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Takes back what somebody gave of an owner's stores, where nothing lets them give it any more.
+fn take_back_unfounded(
+    conn: &Connection,
+    giver: PrincipalId,
+    owner: PrincipalId,
+    now: Timestamp,
+    revoked: &mut Vec<GrantId>,
+) -> Result<()> {
+    let is_admin = keys::principal(conn, giver)?.is_some_and(|giver| giver.is_admin);
+    if is_admin || giver == owner || relation(conn, giver, owner)?.is_some() {
+        return Ok(());
+    }
+    for (store_pk, store) in grants::shared_by(conn, giver, owner)? {
+        let stands_alone = |grant: &Grant| grant.given_by != giver && grant.is_valid_at(now);
+        if grants::concerning(conn, store_pk, store, giver)?.iter().any(stands_alone) {
+            continue;
+        }
+        revoked.extend(grants::take_back_all(conn, store_pk, store, owner, giver)?);
+    }
+    Ok(())
+}
