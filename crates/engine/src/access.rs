@@ -2,7 +2,7 @@
 //! `model::policy`.
 
 use crate::{Context, Engine, Error, Result};
-use loci_model::policy::{self, AdminPass, Facts, ManagePass, ReadPass, SharePass, WritePass};
+use loci_model::policy::{self, AdminPass, Facts, ManagePass, ReadPass, SharePass};
 use loci_model::{Caller, StoreId};
 use loci_storage::{Mutation, Receipt};
 
@@ -16,11 +16,6 @@ impl Engine {
     pub(crate) async fn read_pass(&self, context: &Context, store: StoreId) -> Result<ReadPass> {
         let facts = self.facts(context, store).await?;
         Ok(policy::read(&context.caller, &facts, self.seams.now())?)
-    }
-
-    pub(crate) async fn write_pass(&self, context: &Context, store: StoreId) -> Result<WritePass> {
-        let facts = self.facts(context, store).await?;
-        Ok(policy::write(&context.caller, &facts, self.seams.now())?)
     }
 
     pub(crate) async fn manage_pass(

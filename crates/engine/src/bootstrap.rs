@@ -127,6 +127,7 @@ impl Engine {
             principal: administrator.id,
             power: Power::Full,
             stores: None,
+            acts_for_agents: false,
             secret_hash: secret.hash(),
         };
         let admin_key = match given {
@@ -167,6 +168,8 @@ impl Engine {
             actor: Actor::User(start.administrator.id),
             session: None,
             audience: Audience::Host,
+            acts_for_agents: false,
+            memory: start.administrator.memory,
             scope: KeyScope::FULL,
             expires_at: None,
         }

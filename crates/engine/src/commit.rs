@@ -2,9 +2,10 @@
 
 use crate::access::expect_receipt;
 use crate::{Context, Engine, Error, Result};
-use loci_model::policy::System;
+use loci_model::policy::{self, System};
+use loci_model::store::Partitioning;
 use loci_model::{
-    Cause, Edit, Invalid, MemoryId, Outcome, PrincipalId, StoreId, WorkspaceId, limit,
+    At, Cause, Edit, Invalid, MemoryId, Outcome, PrincipalId, StoreId, WorkspaceId, limit,
 };
 use loci_storage::{Batch, Mutation, Receipt, StampedEdit, StorageError};
 
@@ -18,17 +19,43 @@ impl Engine {
         edits: Vec<Edit>,
         reason: &str,
     ) -> Result<Vec<Outcome>> {
-        if edits.is_empty() || edits.len() > limit::BATCH_EDITS_MAX {
-            let why = format!("takes 1 to {} edits", limit::BATCH_EDITS_MAX);
+        self.commit_up_to(limit::BATCH_EDITS_MAX, context, store, edits, reason).await
+    }
+
+    /// The same for what is done to a whole directory at once.
+    pub async fn commit_tree(
+        &self,
+        context: &Context,
+        store: StoreId,
+        edits: Vec<Edit>,
+        reason: &str,
+    ) -> Result<Vec<Outcome>> {
+        self.commit_up_to(limit::TREE_EDITS_MAX, context, store, edits, reason).await
+    }
+
+    async fn commit_up_to(
+        &self,
+        edits_max: usize,
+        context: &Context,
+        store: StoreId,
+        mut edits: Vec<Edit>,
+        reason: &str,
+    ) -> Result<Vec<Outcome>> {
+        if edits.is_empty() || edits.len() > edits_max {
+            let why = format!("takes 1 to {edits_max} edits");
             return Err(Invalid::new("batch", why).into());
         }
         if let Some(receipt) = self.recall(context).await? {
             return expect_receipt!(receipt, Receipt::Committed(outcomes) => outcomes);
         }
-        let pass = self.write_pass(context, store).await?;
+        let facts = self.facts(context, store).await?;
+        let pass = policy::write(&context.caller, &facts, self.seams.now())?;
+        if facts.store.policy.partitioning == Partitioning::ByOwner {
+            edits.iter_mut().for_each(|edit| into_own_partition(edit, pass.principal()));
+        }
         let batch = self.stamp(edits, context.cause(reason));
         let idempotency = context.idempotency_at(pass.now());
-        for _ in 0..=limit::BATCH_EDITS_MAX {
+        for _ in 0..=edits_max {
             let mutation = Mutation::Commit(pass.clone(), batch.clone());
             match self.storage.write(mutation, idempotency.clone()).await {
                 Ok(applied) => {
@@ -82,5 +109,12 @@ impl Engine {
             version: self.seams.version_id(now),
         };
         Batch { edits: edits.into_iter().map(stamp).collect(), cause }
+    }
+}
+
+/// Where each owner has its own paths, a path by itself is the writer's own.
+fn into_own_partition(edit: &mut Edit, writer: PrincipalId) {
+    if let At::Path(partition @ None, _) = &mut edit.at {
+        *partition = Some(writer);
     }
 }

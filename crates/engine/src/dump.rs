@@ -3,14 +3,17 @@
 //! bytes.
 //!
 //! Principals are named, not numbered: an import into a workspace that has a principal of the same
-//! name uses that one. Keys and sessions stay behind; their ids live on in the history.
+//! name uses that one. Keys, sessions and the audit log stay behind; ids of the first two live on in
+//! the history. A store whose address is another store's here comes without it.
 
 mod format;
 mod names;
 
 use crate::{Context, Engine, Error, NewPrincipal, Result};
-use format::{GrantLine, Line, PrincipalLine, RedactionLine, StoreLine, VersionLine};
-use loci_model::policy::AdminPass;
+use format::{
+    GrantLine, Line, MembershipLine, PrincipalLine, RedactionLine, StoreLine, VersionLine,
+};
+use loci_model::policy::{AdminPass, System};
 use loci_model::query::{Direction, StoreQuery};
 use loci_model::{Invalid, Store, limit, policy};
 use loci_storage::log::{ImportItem, LogEntry};
@@ -18,9 +21,9 @@ use loci_storage::{Mutation, Receipt};
 use names::Names;
 use tokio::sync::mpsc;
 
-/// The number of the line format. Format 2 added what becomes of repeated content; a file without it
-/// is read as before.
-const FORMAT: u32 = 2;
+/// The number of the line format. Format 2 added what becomes of repeated content, format 3 groups,
+/// addresses of stores and memory that is switched off; a file without them is read as before.
+const FORMAT: u32 = 3;
 /// History entries read at a time: with the largest contents still a modest amount of memory.
 const LOG_PAGE: usize = 100;
 
@@ -48,6 +51,7 @@ impl Engine {
         for principal in &principals {
             send(lines, &Line::Principal(PrincipalLine::from(principal))).await?;
         }
+        self.export_memberships(pass, &names, lines).await?;
         let browse = policy::browse(&context.caller, pass.now());
         let mut query = StoreQuery {
             since: None,
@@ -67,6 +71,30 @@ impl Engine {
                 return Ok(());
             }
         }
+    }
+
+    async fn export_memberships(
+        &self,
+        pass: &AdminPass,
+        names: &Names,
+        lines: &mpsc::Sender<String>,
+    ) -> std::result::Result<(), ExportEnd> {
+        let system = System::because("an administrator exports everything");
+        let convene = system.convene(pass.workspace(), pass.now());
+        let (mut after, mut members) = (None, Vec::new());
+        loop {
+            let page = self.storage.memberships(&convene, after, limit::PAGE_ITEMS_MAX).await;
+            let page = page.map_err(Error::from)?;
+            let Some(last) = page.last() else { break };
+            after = Some((last.group, last.member));
+            members.extend(page.iter().map(|one| MembershipLine::new(one, names)));
+        }
+        // By name, since ids are others after an import.
+        members.sort();
+        for line in members {
+            send(lines, &Line::Membership(line)).await?;
+        }
+        Ok(())
     }
 
     async fn export_store(
@@ -119,11 +147,23 @@ impl Engine {
                     return Err(Invalid::new("line", why).into());
                 }
                 Line::Principal(line) => {
+                    let memory = line.switches();
                     let new = NewPrincipal::try_from(line)?;
-                    names.add(&self.declare_principal(pass.workspace(), new).await?);
+                    let principal = self.declare_principal(pass.workspace(), new).await?;
+                    self.declare_switches(&principal, memory).await?;
+                    names.add(&principal);
+                }
+                Line::Membership(line) => {
+                    items.push(ImportItem::Membership(line.into_membership(&names)?));
                 }
                 Line::Store(line) => {
-                    let store = line.into_store(pass.workspace(), &names)?;
+                    let mut store = line.into_store(pass.workspace(), &names)?;
+                    if let Some(address) = &store.address {
+                        let there = self.storage.store_at(store.workspace, address).await?;
+                        if there.is_some_and(|there| there != store.id) {
+                            store.address = None;
+                        }
+                    }
                     items.push(ImportItem::Store(Box::new(store)));
                 }
                 Line::Grant(line) => items.push(ImportItem::Grant(line.into_grant(&names)?)),

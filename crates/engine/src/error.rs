@@ -63,6 +63,9 @@ pub enum Error {
     /// A count limit is reached.
     #[error("{0}")]
     OverQuota(String),
+    /// Asked too often.
+    #[error("{0}")]
+    TooMany(&'static str),
     /// The version is the head of a live memory and cannot be redacted.
     #[error("version is the current version of a live memory; write or delete the memory first")]
     IsHead,
@@ -88,7 +91,9 @@ pub enum Error {
 
 impl From<Denied> for Error {
     fn from(denied: Denied) -> Self {
-        if denied.may_know {
+        if denied.is_off {
+            Self::Denied("memory is switched off for this agent")
+        } else if denied.may_know {
             Self::Denied("this key does not allow that")
         } else {
             Self::NotFound("memory store")
@@ -145,7 +150,7 @@ impl From<Refusal> for Error {
             Refusal::TextNotFound => Self::TextMatches { count: 0 },
             Refusal::TextAmbiguous { count } => Self::TextMatches { count },
             Refusal::TooLarge { bytes, limit } => Self::TooLarge { bytes, limit },
-            Refusal::NotOwner => Self::Denied("only its owner may remove this memory"),
+            Refusal::NotOwner => Self::Denied("only its owner may remove or move this memory"),
             Refusal::Invalid(invalid) => Self::Invalid(invalid),
         }
     }

@@ -2,9 +2,10 @@
 
 use crate::access::expect_receipt;
 use crate::{Context, Engine, Error, Result, Secret};
+use loci_model::event::kind;
 use loci_model::{
-    Actor, ApiKey, Audience, Caller, Invalid, KeyId, KeyScope, PrincipalId, SessionId, StoreId,
-    Timestamp, WorkspaceId, limit,
+    Actor, ApiKey, Audience, Caller, Invalid, KeyId, KeyScope, PrincipalId, PrincipalKind,
+    SessionId, StoreId, Timestamp, WorkspaceId, limit,
 };
 use loci_model::{Power, policy::System};
 use loci_storage::{Mutation, Receipt};
@@ -25,6 +26,8 @@ pub struct NewKey {
     pub session: Option<SessionId>,
     /// Host or model.
     pub audience: Audience,
+    /// Whether it may act for any agent that a request names.
+    pub acts_for_agents: bool,
     /// Until when.
     pub expires_at: Option<Timestamp>,
 }
@@ -42,6 +45,8 @@ pub struct DeclaredKey {
     pub power: Power,
     /// Only these stores.
     pub stores: Option<Vec<StoreId>>,
+    /// Whether it may act for any agent that a request names.
+    pub acts_for_agents: bool,
     /// SHA-256 of the secret.
     pub secret_hash: [u8; 32],
 }
@@ -68,6 +73,8 @@ impl Engine {
             actor: key.session.map_or(Actor::Key(key.id), Actor::Session),
             session: key.session,
             audience: key.audience,
+            acts_for_agents: key.acts_for_agents,
+            memory: principal.memory,
             scope: key.scope,
             expires_at: key.expires_at,
         })
@@ -90,10 +97,19 @@ impl Engine {
             return expect_receipt!(receipt, Receipt::Key(key) => (key, None));
         }
         let principal = new.principal.unwrap_or(caller.principal);
+        if new.acts_for_agents {
+            self.admin_pass(context)?;
+            if new.session.is_some() {
+                return Err(Invalid::new("acts_for_agents", "cannot stand beside a session").into());
+            }
+        }
         if principal != caller.principal {
             self.admin_pass(context)?;
             let found = self.storage.principal(caller.workspace, principal).await?;
-            found.ok_or(Error::NotFound("principal"))?;
+            let found = found.ok_or(Error::NotFound("principal"))?;
+            if found.kind == PrincipalKind::Group {
+                return Err(Invalid::new("principal", "is a group, which holds no keys").into());
+            }
         }
         check_name(&new.name)?;
         let now = self.seams.now();
@@ -116,11 +132,13 @@ impl Engine {
             scope,
             session: new.session,
             audience: new.audience,
+            acts_for_agents: new.acts_for_agents,
             created_at: now,
             expires_at,
             revoked_at: None,
         };
-        let receipt = self.write(context, Mutation::CreateKey(key)).await?;
+        let told = self.happening(context, kind::KEY_CREATED).about(key.id);
+        let receipt = self.audited(context, Mutation::CreateKey(key), told).await?;
         let key = expect_receipt!(receipt, Receipt::Key(key) => key)?;
         // Somebody may have got in between with the same idempotency key.
         let is_ours = key.secret_hash == secret.hash();
@@ -166,7 +184,8 @@ impl Engine {
     /// Revokes a key; it opens nothing from now on.
     pub async fn revoke_key(&self, context: &Context, key: KeyId) -> Result<ApiKey> {
         let pass = self.admin_pass(context)?;
-        let receipt = self.write(context, Mutation::RevokeKey(pass, key)).await?;
+        let told = self.happening(context, kind::KEY_REVOKED).about(key);
+        let receipt = self.audited(context, Mutation::RevokeKey(pass, key), told).await?;
         expect_receipt!(receipt, Receipt::Key(key) => key)
     }
 
@@ -185,11 +204,14 @@ impl Engine {
             }
             let is_same = key.secret_hash == declared.secret_hash
                 && key.principal == declared.principal
-                && key.scope == scope;
+                && key.scope == scope
+                && key.acts_for_agents == declared.acts_for_agents;
             if is_same {
                 standing = Some(key);
             } else {
-                self.write_unasked(Mutation::RevokeKey(pass.clone(), key.id)).await?;
+                let told = self.happening_by_itself(owner.workspace, owner.id, kind::KEY_REVOKED);
+                let revoke = Mutation::RevokeKey(pass.clone(), key.id);
+                self.audited_unasked(revoke, told.about(key.id)).await?;
             }
         }
         if let Some(key) = standing {
@@ -205,11 +227,14 @@ impl Engine {
             scope,
             session: None,
             audience: Audience::Host,
+            acts_for_agents: declared.acts_for_agents,
             created_at: now,
             expires_at: None,
             revoked_at: None,
         };
-        let receipt = self.write_unasked(Mutation::CreateKey(key)).await?;
+        let told = self.happening_by_itself(owner.workspace, owner.id, kind::KEY_CREATED);
+        let told = told.about(key.id);
+        let receipt = self.audited_unasked(Mutation::CreateKey(key), told).await?;
         expect_receipt!(receipt, Receipt::Key(key) => key)
     }
 }

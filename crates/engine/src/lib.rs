@@ -15,6 +15,10 @@ mod context;
 pub mod dump;
 mod erase;
 mod error;
+mod events;
+mod groups;
+mod guard;
+mod home;
 mod keys;
 mod principals;
 mod read;
@@ -31,6 +35,8 @@ pub use bootstrap::FirstStart;
 pub use changes::ChangePage;
 pub use context::{Context, IdempotencyKey, Identified};
 pub use error::Error;
+pub use groups::Group;
+pub use home::{HomeLimits, Reached};
 pub use keys::{DeclaredKey, NewKey};
 pub use loci_storage::request::as_one_request;
 pub use principals::NewPrincipal;
@@ -40,6 +46,7 @@ pub use share::NewGrant;
 pub use stores::NewStore;
 pub use sweep::SweepReport;
 
+use guard::Guard;
 use loci_storage::Storage;
 use seam::Seams;
 use search::{SearchOptions, SearchState};
@@ -55,13 +62,15 @@ pub struct Engine {
     storage: Arc<dyn Storage>,
     seams: Seams,
     search: Arc<SearchState>,
+    guard: Arc<Guard>,
+    homes: HomeLimits,
 }
 
 impl Engine {
     /// An engine over a storage, with the clock and randomness it shall use.
     pub fn new(storage: Arc<dyn Storage>, seams: Seams) -> Self {
         let search = Arc::new(SearchState::new(SearchOptions::default()));
-        Self { storage, seams, search }
+        Self { storage, seams, search, guard: Arc::default(), homes: HomeLimits::default() }
     }
 
     /// The same engine, searching as told. Not for an engine that was cloned before: indexes and
@@ -69,6 +78,12 @@ impl Engine {
     #[must_use]
     pub fn with_search(self, options: SearchOptions) -> Self {
         Self { search: Arc::new(SearchState::new(options)), ..self }
+    }
+
+    /// The same engine, making homes as told.
+    #[must_use]
+    pub fn with_homes(self, homes: HomeLimits) -> Self {
+        Self { homes, ..self }
     }
 
     /// Where time and randomness come from.

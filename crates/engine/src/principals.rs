@@ -3,7 +3,9 @@
 use crate::access::expect_receipt;
 use crate::keys::check_name;
 use crate::{Context, Engine, Error, Result};
-use loci_model::{Principal, PrincipalId, PrincipalKind, WorkspaceId};
+use loci_model::event::kind;
+use loci_model::policy::System;
+use loci_model::{Invalid, MemorySwitches, Principal, PrincipalId, PrincipalKind, WorkspaceId};
 use loci_storage::{Mutation, Receipt};
 
 /// A principal to be made.
@@ -26,7 +28,8 @@ impl Engine {
     ) -> Result<Principal> {
         self.admin_pass(context)?;
         let principal = self.new_principal(context.caller.workspace, new)?;
-        let receipt = self.write(context, Mutation::CreatePrincipal(principal)).await?;
+        let told = self.happening(context, kind::PRINCIPAL_CREATED).about(principal.id);
+        let receipt = self.audited(context, Mutation::CreatePrincipal(principal), told).await?;
         expect_receipt!(receipt, Receipt::Principal(principal) => principal)
     }
 
@@ -56,12 +59,50 @@ impl Engine {
             return Ok(found);
         }
         let principal = self.new_principal(workspace, new)?;
-        let receipt = self.write_unasked(Mutation::CreatePrincipal(principal)).await?;
+        let told = self.happening_by_itself(workspace, principal.id, kind::PRINCIPAL_CREATED);
+        let told = told.about(principal.id);
+        let receipt = self.audited_unasked(Mutation::CreatePrincipal(principal), told).await?;
         expect_receipt!(receipt, Receipt::Principal(principal) => principal)
+    }
+
+    /// Says which memory a principal may use.
+    pub async fn switch_memory(
+        &self,
+        context: &Context,
+        principal: PrincipalId,
+        memory: MemorySwitches,
+    ) -> Result<Principal> {
+        let pass = self.admin_pass(context)?;
+        let told = self.happening(context, kind::MEMORY_SWITCHED).about(principal);
+        let told = told.saying(spelled(memory));
+        let switch = Mutation::SwitchMemory(pass, principal, memory);
+        let receipt = self.audited(context, switch, told).await?;
+        expect_receipt!(receipt, Receipt::Principal(principal) => principal)
+    }
+
+    /// Makes a declared principal's switches stand as declared.
+    pub async fn declare_switches(
+        &self,
+        principal: &Principal,
+        memory: MemorySwitches,
+    ) -> Result<()> {
+        if principal.memory == memory {
+            return Ok(());
+        }
+        let system = System::because("the operator declared it");
+        let pass = system.administer(principal.workspace, self.seams.now());
+        let id = principal.id;
+        let told = self.happening_by_itself(principal.workspace, id, kind::MEMORY_SWITCHED);
+        let told = told.about(id).saying(spelled(memory));
+        self.audited_unasked(Mutation::SwitchMemory(pass, id, memory), told).await?;
+        Ok(())
     }
 
     fn new_principal(&self, workspace: WorkspaceId, new: NewPrincipal) -> Result<Principal> {
         check_name(&new.name)?;
+        if new.is_admin && new.kind == PrincipalKind::Group {
+            return Err(Invalid::new("kind", "a group cannot administer").into());
+        }
         let now = self.seams.now();
         Ok(Principal {
             id: self.seams.principal_id(now),
@@ -69,7 +110,20 @@ impl Engine {
             kind: new.kind,
             name: new.name,
             is_admin: new.is_admin,
+            memory: MemorySwitches::default(),
             created_at: now,
         })
     }
+}
+
+/// What is off, for the audit log.
+fn spelled(memory: MemorySwitches) -> String {
+    let parts = [
+        ("memory", memory.is_on),
+        ("self", memory.own),
+        ("chat", memory.groups),
+        ("user", memory.users),
+    ];
+    let off: Vec<&str> = parts.iter().filter(|(_, is_on)| !is_on).map(|(name, _)| *name).collect();
+    if off.is_empty() { "all on".to_owned() } else { format!("off: {}", off.join(", ")) }
 }

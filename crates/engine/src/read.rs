@@ -1,11 +1,14 @@
 //! Reading memories and their history.
 
 use crate::{Context, Engine, Error, Result};
+use loci_model::policy;
 use loci_model::query::{ListCursor, ListItem, ListQuery, StoreStats, VersionQuery};
+use loci_model::store::Partitioning;
 use loci_model::{At, Memory, Page, StoreId, Version, VersionId, View};
 
 impl Engine {
-    /// One memory.
+    /// One memory. Where each owner has its own paths, a path by itself is what changed there last,
+    /// whoever wrote it.
     pub async fn get(
         &self,
         context: &Context,
@@ -13,8 +16,15 @@ impl Engine {
         at: &At,
         view: View,
     ) -> Result<Memory> {
-        let pass = self.read_pass(context, store).await?;
-        self.storage.get(&pass, at, view).await?.ok_or(Error::NotFound("memory"))
+        let facts = self.facts(context, store).await?;
+        let pass = policy::read(&context.caller, &facts, self.seams.now())?;
+        let found = match at {
+            At::Path(None, path) if facts.store.policy.partitioning == Partitioning::ByOwner => {
+                self.storage.newest(&pass, path, view).await?
+            }
+            at => self.storage.get(&pass, at, view).await?,
+        };
+        found.ok_or(Error::NotFound("memory"))
     }
 
     /// A page of memories and folded directories.

@@ -2,6 +2,7 @@
 
 use crate::access::expect_receipt;
 use crate::{Context, Engine, Error, Result};
+use loci_model::event::kind;
 use loci_model::{Grant, GrantId, Grantee, Invalid, Level, StoreId, Timestamp};
 use loci_storage::{Mutation, Receipt};
 
@@ -42,7 +43,13 @@ impl Engine {
             expires_at: new.expires_at,
             created_at: pass.now(),
         };
-        let receipt = self.write(context, Mutation::Share(pass, grant)).await?;
+        let grantee = match new.grantee {
+            Grantee::Principal(id) => id.to_string(),
+            Grantee::Everyone => "everyone".to_owned(),
+        };
+        let told = self.happening(context, kind::GRANT_GIVEN).in_store(store);
+        let told = told.about(grantee).saying(format!("{:?}", new.level).to_lowercase());
+        let receipt = self.audited(context, Mutation::Share(pass, grant), told).await?;
         expect_receipt!(receipt, Receipt::Grant(grant) => grant)
     }
 
@@ -57,8 +64,21 @@ impl Engine {
             return expect_receipt!(receipt, Receipt::Revoked(grants) => grants);
         }
         let pass = self.share_pass(context, store).await?;
-        let receipt = self.write(context, Mutation::Revoke(pass, grant)).await?;
+        let told = self.happening(context, kind::GRANT_REVOKED).in_store(store).about(grant);
+        let receipt = self.audited(context, Mutation::Revoke(pass, grant), told).await?;
         expect_receipt!(receipt, Receipt::Revoked(grants) => grants)
+    }
+
+    /// Takes back what was granted to one grantee of a store.
+    pub async fn revoke_from(
+        &self,
+        context: &Context,
+        store: StoreId,
+        grantee: Grantee,
+    ) -> Result<Vec<GrantId>> {
+        let grants = self.grants(context, store).await?;
+        let found = grants.into_iter().find(|grant| grant.grantee == grantee);
+        self.revoke(context, store, found.ok_or(Error::NotFound("grant"))?.id).await
     }
 
     /// The grants of a store, for those who may share it.

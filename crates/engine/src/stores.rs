@@ -2,6 +2,7 @@
 
 use crate::access::expect_receipt;
 use crate::{Context, Engine, Error, Result};
+use loci_model::event::kind;
 use loci_model::policy::{self, System};
 use loci_model::query::StoreQuery;
 use loci_model::{Page, Store, StoreId, StorePatch, StorePolicy, Timestamp, WorkspaceId};
@@ -35,6 +36,7 @@ impl Engine {
             id: self.seams.store_id(now),
             workspace: context.caller.workspace,
             owner: context.caller.principal,
+            address: None,
             name: new.name,
             description: new.description,
             metadata: new.metadata,
@@ -83,7 +85,8 @@ impl Engine {
     /// Archives a store: it can be read and cleaned up, never written again.
     pub async fn archive_store(&self, context: &Context, store: StoreId) -> Result<Store> {
         let pass = self.manage_pass(context, store).await?;
-        let receipt = self.write(context, Mutation::ArchiveStore(pass)).await?;
+        let told = self.happening(context, kind::STORE_ARCHIVED).in_store(store);
+        let receipt = self.audited(context, Mutation::ArchiveStore(pass), told).await?;
         expect_receipt!(receipt, Receipt::Store(store) => store)
     }
 
@@ -93,7 +96,8 @@ impl Engine {
     pub async fn remove_store(&self, context: &Context, store: StoreId) -> Result<StoreId> {
         if self.recall(context).await?.is_none() {
             let pass = self.manage_pass(context, store).await?;
-            self.write(context, Mutation::RemoveStore(pass)).await?;
+            let told = self.happening(context, kind::STORE_REMOVED).in_store(store);
+            self.audited(context, Mutation::RemoveStore(pass), told).await?;
         }
         self.purge_store(context.caller.workspace, store).await?;
         Ok(store)

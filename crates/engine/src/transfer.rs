@@ -1,5 +1,6 @@
-//! Everything of one storage engine moved to another: workspaces, principals, keys, stores, grants,
-//! sessions, whole histories, vectors, and what is remembered of earlier requests. The source is
+//! Everything of one storage engine moved to another: workspaces, principals, groups, keys, stores,
+//! grants, sessions, whole histories, vectors, the audit log, and what is remembered of earlier
+//! requests. The source is
 //! only read. Ids, numbers and times stay, so whoever asked the old engine can ask the new one.
 //!
 //! All state of a move is the destination itself. What is there already is passed over, so a move
@@ -88,6 +89,10 @@ pub struct Tally {
     pub keys: u64,
     /// Sessions.
     pub sessions: u64,
+    /// Principals in groups.
+    pub memberships: u64,
+    /// Entries of the audit log.
+    pub events: u64,
     /// Requests that can still be repeated.
     pub requests: u64,
     /// Stores.

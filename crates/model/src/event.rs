@@ -21,10 +21,6 @@ pub mod kind {
     pub const STORE_ARCHIVED: &str = "store_archived";
     /// A store was removed.
     pub const STORE_REMOVED: &str = "store_removed";
-    /// A version was redacted.
-    pub const VERSION_REDACTED: &str = "version_redacted";
-    /// A memory was erased.
-    pub const MEMORY_ERASED: &str = "memory_erased";
     /// A store was shared.
     pub const GRANT_GIVEN: &str = "grant_given";
     /// A grant was taken back.

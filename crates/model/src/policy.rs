@@ -467,13 +467,7 @@ impl System {
 
     /// Sees every store of a workspace.
     pub fn browse(self, workspace: WorkspaceId, now: Timestamp) -> BrowsePass {
-        BrowsePass {
-            workspace,
-            now,
-            reader: None,
-            memory: MemorySwitches::default(),
-            only: None,
-        }
+        BrowsePass { workspace, now, reader: None, memory: MemorySwitches::default(), only: None }
     }
 
     /// Says who is in which group.

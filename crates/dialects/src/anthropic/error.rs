@@ -135,6 +135,7 @@ impl From<&Error> for Problem {
             Error::PathTaken { .. } => (409, "memory_path_conflict_error", DoNotRetry),
             Error::ExpectFailed => (409, "memory_precondition_failed_error", DoNotRetry),
             Error::Taken(_) | Error::Repeat { .. } => (409, "conflict_error", DoNotRetry),
+            Error::TooMany(_) => (429, "rate_limit_error", RetrySoon),
             Error::Replica => (421, INVALID, DoNotRetry),
             Error::Internal(_) => (500, "api_error", Nothing),
             Error::Unavailable(_) => (503, "api_error", RetrySoon),

@@ -145,6 +145,7 @@ impl World {
             power: Power::UpTo(Level::ReadWrite),
             stores: None,
             session: Some(session.parse().unwrap()),
+            acts_for_agents: false,
             audience: Audience::Model,
             expires_at: None,
         };

@@ -8,9 +8,9 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use loci_model::store::{OnRemove, Partitioning, Repeats, Who};
 use loci_model::version::Redaction;
 use loci_model::{
-    Attributes, Cause, Content, Digest, Grant, Grantee, Invalid, Level, MemoryPath, Operation,
-    Principal, PrincipalId, PrincipalKind, Store, StoreId, StorePolicy, Timestamp, Version,
-    Visibility, WorkspaceId,
+    Address, Attributes, Cause, Content, Digest, Grant, Grantee, Invalid, Level, Membership,
+    MemoryPath, MemorySwitches, Operation, Principal, PrincipalId, PrincipalKind, Store, StoreId,
+    StorePolicy, Timestamp, Version, Visibility, WorkspaceId,
 };
 use loci_storage::log::{ImportItem, LogEntry};
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,7 @@ pub(super) enum Line {
         format: u32,
     },
     Principal(PrincipalLine),
+    Membership(MembershipLine),
     Store(StoreLine),
     Grant(GrantLine),
     Version(Box<VersionLine>),
@@ -36,6 +37,72 @@ pub(super) struct PrincipalLine {
     name: String,
     kind: String,
     is_admin: bool,
+    /// Absent in exports from before memory could be switched off.
+    #[serde(default, skip_serializing_if = "SwitchNames::are_all_on")]
+    memory: SwitchNames,
+}
+
+#[derive(Serialize, Deserialize, Clone, Copy)]
+struct SwitchNames {
+    is_on: bool,
+    own: bool,
+    groups: bool,
+    users: bool,
+}
+
+impl Default for SwitchNames {
+    fn default() -> Self {
+        MemorySwitches::default().into()
+    }
+}
+
+impl SwitchNames {
+    fn are_all_on(&self) -> bool {
+        MemorySwitches::from(*self) == MemorySwitches::default()
+    }
+}
+
+impl From<MemorySwitches> for SwitchNames {
+    fn from(MemorySwitches { is_on, own, groups, users }: MemorySwitches) -> Self {
+        Self { is_on, own, groups, users }
+    }
+}
+
+impl From<SwitchNames> for MemorySwitches {
+    fn from(SwitchNames { is_on, own, groups, users }: SwitchNames) -> Self {
+        Self { is_on, own, groups, users }
+    }
+}
+
+impl PrincipalLine {
+    pub(super) fn switches(&self) -> MemorySwitches {
+        self.memory.into()
+    }
+}
+
+#[derive(Serialize, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct MembershipLine {
+    group: String,
+    member: String,
+    since: String,
+}
+
+impl MembershipLine {
+    pub(super) fn new(membership: &Membership, names: &Names) -> Self {
+        Self {
+            group: names.name(membership.group),
+            member: names.name(membership.member),
+            since: membership.since.to_string(),
+        }
+    }
+
+    pub(super) fn into_membership(self, names: &Names) -> Result<Membership, Invalid> {
+        Ok(Membership {
+            group: names.id(&self.group)?,
+            member: names.id(&self.member)?,
+            since: Timestamp::parse(&self.since)?,
+        })
+    }
 }
 
 impl From<&Principal> for PrincipalLine {
@@ -44,8 +111,14 @@ impl From<&Principal> for PrincipalLine {
             PrincipalKind::User => "user",
             PrincipalKind::Agent => "agent",
             PrincipalKind::Service => "service",
+            PrincipalKind::Group => "group",
         };
-        Self { name: principal.name.clone(), kind: kind.into(), is_admin: principal.is_admin }
+        Self {
+            name: principal.name.clone(),
+            kind: kind.into(),
+            is_admin: principal.is_admin,
+            memory: principal.memory.into(),
+        }
     }
 }
 
@@ -57,6 +130,7 @@ impl TryFrom<PrincipalLine> for NewPrincipal {
             "user" => PrincipalKind::User,
             "agent" => PrincipalKind::Agent,
             "service" => PrincipalKind::Service,
+            "group" => PrincipalKind::Group,
             _ => return Err(Invalid::new("line", "has an unknown kind of principal")),
         };
         Ok(Self { kind, name: line.name, is_admin: line.is_admin })
@@ -67,6 +141,8 @@ impl TryFrom<PrincipalLine> for NewPrincipal {
 pub(super) struct StoreLine {
     id: String,
     owner: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    address: Option<AddressName>,
     name: String,
     description: String,
     metadata: BTreeMap<String, String>,
@@ -74,6 +150,35 @@ pub(super) struct StoreLine {
     created_at: String,
     updated_at: String,
     archived_at: Option<String>,
+}
+
+/// An address, told from the owner where it names the owner: ids are others after an import.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum AddressName {
+    Home,
+    Callers,
+    Named(String),
+}
+
+impl AddressName {
+    fn new(address: &Address, owner: PrincipalId) -> Self {
+        if *address == Address::home(owner) {
+            Self::Home
+        } else if *address == Address::callers(owner) {
+            Self::Callers
+        } else {
+            Self::Named(address.to_string())
+        }
+    }
+
+    fn into_address(self, owner: PrincipalId) -> Result<Address, Invalid> {
+        match self {
+            Self::Home => Ok(Address::home(owner)),
+            Self::Callers => Ok(Address::callers(owner)),
+            Self::Named(text) => Address::parse(&text),
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -124,6 +229,7 @@ impl StoreLine {
         Self {
             id: store.id.to_string(),
             owner: names.name(store.owner),
+            address: store.address.as_ref().map(|one| AddressName::new(one, store.owner)),
             name: store.name.clone(),
             description: store.description.clone(),
             metadata: store.metadata.clone(),
@@ -151,10 +257,12 @@ impl StoreLine {
         names: &Names,
     ) -> Result<Store, Invalid> {
         let who = |owner_only| if owner_only { Who::Owner } else { Who::Writer };
+        let owner = names.id(&self.owner)?;
         let store = Store {
             id: parse(&self.id)?,
             workspace,
-            owner: names.id(&self.owner)?,
+            owner,
+            address: self.address.map(|one| one.into_address(owner)).transpose()?,
             name: self.name,
             description: self.description,
             metadata: self.metadata,

@@ -70,6 +70,9 @@ impl Engine {
 
 fn named(context: &Context, facts: &[Facts], now: Timestamp) -> Result<Reached> {
     let pass = policy::search(&context.caller, facts, now);
+    if facts.iter().any(|facts| policy::is_switched_off(&context.caller, facts, now)) {
+        return Err(Error::Denied("memory is switched off for this agent"));
+    }
     if pass.stores().len() < facts.len() {
         // Searching is the least there is: who may not search may not know.
         return Err(Error::NotFound("memory store"));

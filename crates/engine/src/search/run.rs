@@ -5,6 +5,7 @@ use super::reach::Reached;
 use super::stage::{Place, Stage};
 use super::{Hit, Reach, SearchAnswer, SearchRequest};
 use crate::{Context, Engine, Error, Result};
+use loci_model::limit::GUARDED_RESULTS_MAX;
 use loci_model::policy::SearchPass;
 use loci_model::{Invalid, Memory, MemoryId, StoreId, Timestamp, View, limit};
 use loci_search::Mode;
@@ -84,6 +85,7 @@ impl Engine {
             return self.search_past(context, request, at).await;
         }
         let reached = self.reach(context, &request.reach).await?;
+        self.guard(context, &reached.pass, &request.wanted.text).await?;
         let ends = match request.wait {
             Some(wait) if request.wanted.mode != Mode::Lexical => {
                 self.wait_for_vectors(&reached.pass, wait).await?
@@ -287,6 +289,7 @@ impl Engine {
     ) -> Result<Vec<Hit>> {
         let limit = prepared.request.wanted.limit;
         let mut hits = Vec::with_capacity(limit);
+        let mut guarded: HashMap<StoreId, usize> = HashMap::new();
         let mut rest = ranking.candidates.into_iter().peekable();
         while hits.len() < limit && rest.peek().is_some() {
             let some: Vec<Candidate> = rest.by_ref().take(limit - hits.len()).collect();
@@ -298,6 +301,13 @@ impl Engine {
                 found.insert((memory.store, memory.id), memory);
             }
             for (candidate, id) in some.into_iter().zip(ids) {
+                if pass.guarded().contains(&id.0) {
+                    let shown = guarded.entry(id.0).or_default();
+                    *shown += 1;
+                    if *shown > GUARDED_RESULTS_MAX {
+                        continue;
+                    }
+                }
                 hits.extend(found.remove(&id).and_then(|memory| prepared.hit(memory, candidate)));
             }
         }

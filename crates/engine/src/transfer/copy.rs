@@ -33,6 +33,10 @@ pub(super) async fn everything(from: &Side, to: &Side, course: &Course<'_>) -> R
     for (workspace, _) in &workspaces {
         let principals = from.principals(*workspace).await?;
         import(to, *workspace, principals.into_iter().map(ImportItem::Principal)).await?;
+        let mut memberships = from.membership_pages(*workspace);
+        while let Some(page) = memberships.next_page().await? {
+            import(to, *workspace, page.into_iter().map(ImportItem::Membership)).await?;
+        }
         let mut sessions = from.session_pages(*workspace);
         while let Some(page) = sessions.next_page().await? {
             let items = page.into_iter().map(|one| ImportItem::Session(Box::new(one)));
@@ -47,6 +51,11 @@ pub(super) async fn everything(from: &Side, to: &Side, course: &Course<'_>) -> R
         let keys = from.keys(*workspace).await?;
         let items = keys.into_iter().map(|key| ImportItem::Key(Box::new(key)));
         import(to, *workspace, items).await?;
+        let mut events = from.event_pages(*workspace);
+        while let Some(page) = events.next_page().await? {
+            let items = page.into_iter().map(|one| ImportItem::Event(Box::new(one)));
+            import(to, *workspace, items).await?;
+        }
         let mut requests = from.request_pages(*workspace);
         while let Some(page) = requests.next_page().await? {
             let items = page.into_iter().map(|one| ImportItem::Remembered(Box::new(one)));

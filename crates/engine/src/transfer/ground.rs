@@ -58,6 +58,24 @@ async fn people(from: &Side, to: &Side, workspace: WorkspaceId) -> Result<()> {
             return Err(foreign("key", &key.id));
         }
     }
+    let mut memberships = to.memberships(workspace);
+    let mut known = from.memberships(workspace);
+    while let Some(membership) = memberships.next().await? {
+        // Both sides tell them in the same order.
+        loop {
+            match known.next().await? {
+                Some(candidate) if candidate == membership => break,
+                Some(_) => {}
+                None => return Err(foreign("a member of group", &membership.group)),
+            }
+        }
+    }
+    let (mut known, mut there) = (from.events(workspace), to.events(workspace));
+    while let Some(event) = there.next().await? {
+        if known.next().await?.as_ref() != Some(&event) {
+            return Err(foreign("audit event", &event.seq));
+        }
+    }
     let mut sessions = to.sessions(workspace);
     while let Some(session) = sessions.next().await? {
         if from.session(&session).await?.as_ref() != Some(&session) {

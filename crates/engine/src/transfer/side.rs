@@ -4,14 +4,14 @@
 
 use super::walk::{Pages, Walk};
 use super::{Result, TransferError};
-use loci_model::policy::{AdminPass, ReadPass, SearchPass, System};
+use loci_model::policy::{AdminPass, ConvenePass, ReadPass, SearchPass, System};
 use loci_model::query::{
     CreatedQuery, Direction, ListCursor, ListItem, ListOrder, ListQuery, SessionQuery, StoreQuery,
     StoreStats,
 };
 use loci_model::{
-    ApiKey, Change, Grant, Memory, Principal, Session, SessionId, Store, StoreId, Timestamp,
-    VersionId, View, WorkspaceId,
+    ApiKey, Change, Event, Grant, Membership, Memory, Principal, PrincipalId, Session, SessionId,
+    Store, StoreId, Timestamp, VersionId, View, WorkspaceId,
 };
 use loci_storage::log::{ImportItem, LogEntry};
 use loci_storage::{
@@ -161,6 +161,22 @@ impl Side {
         Requests { side: self, pass: admin(workspace), after: None }
     }
 
+    pub(super) fn memberships(&self, workspace: WorkspaceId) -> Walk<Memberships<'_>> {
+        Walk::new(self.membership_pages(workspace))
+    }
+
+    pub(super) fn membership_pages(&self, workspace: WorkspaceId) -> Memberships<'_> {
+        Memberships { side: self, pass: system().convene(workspace, EARLIEST), after: None }
+    }
+
+    pub(super) fn events(&self, workspace: WorkspaceId) -> Walk<Events<'_>> {
+        Walk::new(self.event_pages(workspace))
+    }
+
+    pub(super) fn event_pages(&self, workspace: WorkspaceId) -> Events<'_> {
+        Events { side: self, pass: admin(workspace), after: 0 }
+    }
+
     pub(super) fn changes(&self, store: &Store) -> Walk<Changes<'_>> {
         Walk::new(Changes { side: self, pass: read(store), after: 0 })
     }
@@ -240,6 +256,42 @@ impl Pages for Requests<'_> {
         let page = self.side.named(found)?;
         let Some(last) = page.last() else { return Ok(None) };
         self.after = Some((last.idempotency.scope, last.idempotency.key.clone()));
+        Ok(Some(page))
+    }
+}
+
+pub(super) struct Memberships<'a> {
+    side: &'a Side,
+    pass: ConvenePass,
+    after: Option<(PrincipalId, PrincipalId)>,
+}
+
+impl Pages for Memberships<'_> {
+    type Item = Membership;
+
+    async fn next_page(&mut self) -> Result<Option<Vec<Membership>>> {
+        let found = self.side.storage.memberships(&self.pass, self.after, ROWS_PAGE).await;
+        let page = self.side.named(found)?;
+        let Some(last) = page.last() else { return Ok(None) };
+        self.after = Some((last.group, last.member));
+        Ok(Some(page))
+    }
+}
+
+pub(super) struct Events<'a> {
+    side: &'a Side,
+    pass: AdminPass,
+    after: u64,
+}
+
+impl Pages for Events<'_> {
+    type Item = Event;
+
+    async fn next_page(&mut self) -> Result<Option<Vec<Event>>> {
+        let found = self.side.storage.events(&self.pass, self.after, ROWS_PAGE).await;
+        let page = self.side.named(found)?;
+        let Some(last) = page.last() else { return Ok(None) };
+        self.after = last.seq;
         Ok(Some(page))
     }
 }

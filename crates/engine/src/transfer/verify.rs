@@ -65,6 +65,8 @@ impl Parts {
                 "keys" => &mut tally.keys,
                 "sessions" => &mut tally.sessions,
                 "idempotency keys" => &mut tally.requests,
+                "memberships" => &mut tally.memberships,
+                "audit events" => &mut tally.events,
                 "grants" => &mut tally.grants,
                 "memories" => &mut tally.memories,
                 "versions" => &mut tally.entries,
@@ -93,7 +95,18 @@ async fn people(side: &Side, workspace: WorkspaceId) -> Result<Parts> {
     while let Some(seen) = walk.next().await? {
         requests.add(&seen);
     }
+    let (mut memberships, mut events) = (Fold::default(), Fold::default());
+    let mut walk = side.memberships(workspace);
+    while let Some(membership) = walk.next().await? {
+        memberships.add(&membership);
+    }
+    let mut walk = side.events(workspace);
+    while let Some(event) = walk.next().await? {
+        events.add(&event);
+    }
     Ok(Parts(vec![
+        ("memberships", memberships.end()),
+        ("audit events", events.end()),
         ("principals", principals.end()),
         ("keys", keys.end()),
         ("sessions", sessions.end()),

@@ -74,6 +74,10 @@ pub(crate) struct KeyRequest {
     session_id: Option<String>,
     /// For a host, which is the default, or a model, which is the default for a session.
     audience: Option<AudienceName>,
+    /// Whether it may act for any agent that a request names: the key of a platform that many
+    /// agents stand behind. Only administrators make such keys.
+    #[serde(default)]
+    acts_for_agents: bool,
     /// Until when.
     #[schema(format = DateTime)]
     expires_at: Option<String>,
@@ -104,6 +108,8 @@ pub(crate) struct KeyView {
     session_id: Option<String>,
     /// Host or model.
     audience: AudienceName,
+    /// Whether it may act for any agent that a request names.
+    acts_for_agents: bool,
     /// Since when.
     created_at: String,
     /// Until when.
@@ -128,6 +134,7 @@ impl From<ApiKey> for KeyView {
                 Audience::Host => AudienceName::Host,
                 Audience::Model => AudienceName::Model,
             },
+            acts_for_agents: key.acts_for_agents,
             created_at: key.created_at.to_string(),
             expires_at: time(key.expires_at),
             revoked_at: time(key.revoked_at),
@@ -191,6 +198,7 @@ pub(crate) async fn create(
             AudienceName::Host => Audience::Host,
             AudienceName::Model => Audience::Model,
         },
+        acts_for_agents: wanted.acts_for_agents,
         expires_at,
     };
     let (key, secret) = engine.create_key(&context, new).await?;

@@ -23,6 +23,30 @@ pub(crate) enum KindName {
     Agent,
     /// A service account.
     Service,
+    /// Several others together, such as the participants of a chat.
+    Group,
+}
+
+impl From<PrincipalKind> for KindName {
+    fn from(kind: PrincipalKind) -> Self {
+        match kind {
+            PrincipalKind::User => Self::User,
+            PrincipalKind::Agent => Self::Agent,
+            PrincipalKind::Service => Self::Service,
+            PrincipalKind::Group => Self::Group,
+        }
+    }
+}
+
+impl From<KindName> for PrincipalKind {
+    fn from(kind: KindName) -> Self {
+        match kind {
+            KindName::User => Self::User,
+            KindName::Agent => Self::Agent,
+            KindName::Service => Self::Service,
+            KindName::Group => Self::Group,
+        }
+    }
 }
 
 /// A principal to be made.
@@ -47,6 +71,8 @@ pub(crate) struct PrincipalView {
     /// Always `principal`.
     #[serde(rename = "type")]
     object: &'static str,
+    /// The same as `id`, for doors that know everybody by a UUID. A name that is a UUID does as well.
+    uuid: String,
     /// Its name.
     name: String,
     /// What sort.
@@ -63,11 +89,8 @@ impl From<Principal> for PrincipalView {
             id: principal.id.to_string(),
             object: "principal",
             name: principal.name,
-            kind: match principal.kind {
-                PrincipalKind::User => KindName::User,
-                PrincipalKind::Agent => KindName::Agent,
-                PrincipalKind::Service => KindName::Service,
-            },
+            uuid: uuid::Uuid::from_u128(principal.id.as_u128()).to_string(),
+            kind: principal.kind.into(),
             is_admin: principal.is_admin,
             created_at: principal.created_at.to_string(),
         }
@@ -95,15 +118,8 @@ pub(crate) async fn create(
     Authed(context): Authed,
     JsonBody(wanted): JsonBody<PrincipalRequest>,
 ) -> Result<Json<PrincipalView>> {
-    let new = NewPrincipal {
-        kind: match wanted.kind {
-            KindName::User => PrincipalKind::User,
-            KindName::Agent => PrincipalKind::Agent,
-            KindName::Service => PrincipalKind::Service,
-        },
-        name: wanted.name,
-        is_admin: wanted.is_admin,
-    };
+    let new =
+        NewPrincipal { kind: wanted.kind.into(), name: wanted.name, is_admin: wanted.is_admin };
     let principal = native.engine.create_principal(&context, new).await?;
     Ok(Json(principal.into()))
 }

@@ -1,0 +1,94 @@
+//! Search-only access, kept from being read access by other means: whoever may search a store but
+//! not read it gets few results at a time, a bounded number of searches a minute, and a line in the
+//! audit log for each.
+//!
+//! The count is kept by each server for itself; what is written down is one log for all.
+
+use crate::{Context, Engine, Error, Result};
+use loci_model::event::kind;
+use loci_model::policy::SearchPass;
+use loci_model::{PrincipalId, StoreId, Timestamp, limit};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+const MINUTE_MICROS: i64 = 60 * 1_000_000;
+/// Pairs that are counted at once; beyond it, those whose minute is over are forgotten.
+const COUNTED_MAX: usize = 100_000;
+
+/// How often who searched what in the minute that runs.
+#[derive(Default)]
+pub(crate) struct Guard {
+    counted: Mutex<HashMap<(PrincipalId, StoreId), Count>>,
+}
+
+#[derive(Clone, Copy)]
+struct Count {
+    since: Timestamp,
+    searches: u32,
+}
+
+impl Guard {
+    /// Counts one more search of each store, unless one of them was searched too often.
+    fn admit(&self, who: PrincipalId, stores: &[StoreId], now: Timestamp) -> bool {
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_over = |count: &Count| now.as_micros() - count.since.as_micros() >= MINUTE_MICROS;
+        if counted.len() + stores.len() > COUNTED_MAX {
+            counted.retain(|_, count| !is_over(count));
+        }
+        let fresh = Count { since: now, searches: 0 };
+        let mut counts = Vec::with_capacity(stores.len());
+        for store in stores {
+            let known = counted.get(&(who, *store)).copied().filter(|count| !is_over(count));
+            let count = known.unwrap_or(fresh);
+            if count.searches >= limit::GUARDED_SEARCHES_PER_MINUTE {
+                return false;
+            }
+            counts.push(Count { searches: count.searches + 1, ..count });
+        }
+        counted.extend(stores.iter().map(|store| (who, *store)).zip(counts));
+        true
+    }
+}
+
+impl Engine {
+    /// Lets a search through search-only access happen, and writes it down first: a search that is
+    /// not in the log does not happen.
+    pub(crate) async fn guard(
+        &self,
+        context: &Context,
+        pass: &SearchPass,
+        query: &str,
+    ) -> Result<()> {
+        if pass.guarded().is_empty() {
+            return Ok(());
+        }
+        if !self.guard.admit(context.caller.principal, pass.guarded(), pass.now()) {
+            return Err(Error::TooMany("too many searches of a store that may only be searched"));
+        }
+        for store in pass.guarded() {
+            let told = self.happening(context, kind::SEARCHED).in_store(*store).saying(query);
+            self.record(told).await?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_minute_holds_so_many_and_each_store_counts_for_itself() {
+        let guard = Guard::default();
+        let (who, other) = (PrincipalId::from_u128(1), PrincipalId::from_u128(2));
+        let (one, two) = (StoreId::from_u128(1), StoreId::from_u128(2));
+        let at = |secs: i64| Timestamp::from_micros(secs * 1_000_000);
+        for _ in 0..limit::GUARDED_SEARCHES_PER_MINUTE {
+            assert!(guard.admit(who, &[one], at(0)));
+        }
+        assert!(!guard.admit(who, &[one], at(59)));
+        assert!(!guard.admit(who, &[two, one], at(59)), "one of them was searched too often");
+        assert!(guard.admit(who, &[two], at(59)) && guard.admit(other, &[one], at(59)));
+        assert!(guard.admit(who, &[one], at(60)));
+    }
+}

@@ -1,0 +1,285 @@
+//! Homes: the store of an agent, a user or a chat, found by whose it is. Foreign doors know stores
+//! by the id of whoever they belong to; here such an id becomes a principal, and the principal has
+//! one home.
+//!
+//! A home always belongs to the one it is named after, never to whoever touched it first, so naming
+//! somebody's id gives no right to anything.
+
+use crate::access::expect_receipt;
+use crate::{Context, Engine, Error, Result};
+use loci_model::policy::{self, Ground};
+use loci_model::store::{OnRemove, Partitioning, Repeats, Who};
+use loci_model::{
+    Actor, Address, Audience, Caller, KeyScope, Level, Power, Principal, PrincipalId,
+    PrincipalKind, Store, StoreId, StorePolicy, Timestamp, WorkspaceId, limit,
+};
+use loci_storage::{Mutation, Receipt};
+use std::collections::BTreeMap;
+
+/// What a home may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HomeLimits {
+    /// Bytes of one content.
+    pub content_bytes_max: u64,
+    /// Live memories.
+    pub memories_max: u64,
+}
+
+impl Default for HomeLimits {
+    fn default() -> Self {
+        Self { content_bytes_max: limit::CONTENT_BYTES_DEFAULT as u64, memories_max: 10_000 }
+    }
+}
+
+/// A store that somebody can reach, and why.
+#[derive(Debug, Clone)]
+pub struct Reached {
+    /// The store.
+    pub store: Store,
+    /// By which rule.
+    pub ground: Ground,
+    /// How much.
+    pub level: Level,
+    /// Whose home it is, if it is one.
+    pub home_of: Option<Principal>,
+}
+
+impl Engine {
+    /// The caller as the agent that a request says it is about. A credential of the agent itself
+    /// may say so or not; one that acts for agents becomes the agent, which is made when it was
+    /// never heard of; any other is refused.
+    pub async fn acting(&self, context: &Context, agent: Option<&str>) -> Result<Context> {
+        let Some(agent) = agent else { return Ok(context.clone()) };
+        let caller = &context.caller;
+        if let Some(named) = self.named(context, agent).await? {
+            if named.id == caller.principal {
+                return Ok(context.clone());
+            }
+            return self.become_agent(context, &named);
+        }
+        // Whether it may is asked before anything is made.
+        if policy::convene(caller, self.seams.now()).is_err() {
+            return Err(NOT_YOURS);
+        }
+        let made = self.found_or_made(caller.workspace, agent, PrincipalKind::Agent).await?;
+        self.become_agent(context, &made)
+    }
+
+    fn become_agent(&self, context: &Context, agent: &Principal) -> Result<Context> {
+        let caller = policy::act_for(&context.caller, agent, self.seams.now());
+        Ok(Context { caller: caller.map_err(|_| NOT_YOURS)?, ..context.clone() })
+    }
+
+    /// The caller that a credential of another issuer names: an agent, made when it was never heard
+    /// of.
+    pub async fn authenticate_agent(
+        &self,
+        agent: &str,
+        audience: Audience,
+        expires_at: Option<Timestamp>,
+    ) -> Result<Caller> {
+        const REFUSED: Error = Error::Unauthenticated("the token names no agent of this server");
+        let workspace = self.storage.default_workspace().await?.ok_or(REFUSED)?;
+        let agent = self.found_or_made(workspace, agent, PrincipalKind::Agent).await?;
+        if agent.kind != PrincipalKind::Agent || agent.is_admin {
+            return Err(REFUSED);
+        }
+        Ok(Caller {
+            workspace,
+            principal: agent.id,
+            is_admin: false,
+            actor: Actor::Service(agent.id),
+            session: None,
+            audience,
+            acts_for_agents: false,
+            memory: agent.memory,
+            scope: KeyScope { power: Power::UpTo(Level::ReadWrite), stores: None },
+            expires_at,
+        })
+    }
+
+    /// The principal of the caller's workspace that a text names: by its name, by its id, or by its
+    /// id as a UUID.
+    pub async fn named(&self, context: &Context, text: &str) -> Result<Option<Principal>> {
+        self.named_in(context.caller.workspace, text).await
+    }
+
+    pub(crate) async fn named_in(
+        &self,
+        workspace: WorkspaceId,
+        text: &str,
+    ) -> Result<Option<Principal>> {
+        if text.chars().count() > limit::NAME_CHARS_MAX {
+            return Ok(None);
+        }
+        if let Some(found) = self.storage.principal_by_name(workspace, text).await? {
+            return Ok(Some(found));
+        }
+        if let Ok(id) = text.parse::<PrincipalId>() {
+            return Ok(self.storage.principal(workspace, id).await?);
+        }
+        let Ok(uuid) = uuid::Uuid::try_parse(text) else { return Ok(None) };
+        let plain = uuid.to_string();
+        if plain != text
+            && let Some(found) = self.storage.principal_by_name(workspace, &plain).await?
+        {
+            return Ok(Some(found));
+        }
+        let id = PrincipalId::from_u128(uuid.as_u128());
+        Ok(self.storage.principal(workspace, id).await?)
+    }
+
+    /// The principal somebody is shared with by a foreign id; made as an agent when it was never
+    /// heard of, because stores are shared with agents that have not come yet.
+    pub async fn grantee(&self, context: &Context, text: &str) -> Result<Principal> {
+        self.found_or_made(context.caller.workspace, text, PrincipalKind::Agent).await
+    }
+
+    /// The store that a text names: a store's own id, or whose home it is. `None` is a home of the
+    /// caller's in which nothing was ever written; with `is_for_writing`, homes are made.
+    ///
+    /// Whether the caller may do anything there is decided when it does it. Ids that name nothing
+    /// are `NotFound`.
+    pub async fn store_named(
+        &self,
+        context: &Context,
+        text: &str,
+        is_for_writing: bool,
+    ) -> Result<Option<StoreId>> {
+        if let Ok(id) = text.parse::<StoreId>() {
+            return Ok(Some(id));
+        }
+        if let Some(principal) = self.named(context, text).await? {
+            return self.home(context, &principal, is_for_writing).await;
+        }
+        match uuid::Uuid::try_parse(text) {
+            Ok(uuid) => Ok(Some(StoreId::from_u128(uuid.as_u128()))),
+            Err(_) => Err(Error::NotFound("memory store")),
+        }
+    }
+
+    /// The home of a principal; see [`Self::store_named`].
+    pub async fn home(
+        &self,
+        context: &Context,
+        of: &Principal,
+        is_for_writing: bool,
+    ) -> Result<Option<StoreId>> {
+        let is_own = of.id == context.caller.principal;
+        require_on(&context.caller, is_own)?;
+        let address = Address::home(of.id);
+        if let Some(store) = self.storage.store_at(of.workspace, &address).await? {
+            return Ok(Some(store));
+        }
+        match (is_own, of.kind) {
+            (true, _) if !is_for_writing => Ok(None),
+            // Nobody can have been given anything in a home that is not there. Groups and users
+            // are another matter: who is near them is asked of the store.
+            (false, PrincipalKind::Agent | PrincipalKind::Service) => {
+                Err(Error::NotFound("memory store"))
+            }
+            _ if self.is_replica() => Err(Error::NotFound("memory store")),
+            _ => {
+                let policy = StorePolicy {
+                    partitioning: Partitioning::ByOwner,
+                    remove: Who::Owner,
+                    ..self.home_policy()
+                };
+                self.make_at(of, address, "home", policy).await.map(Some)
+            }
+        }
+    }
+
+    /// The caller's own notes about those who call it; `None` when it never wrote any.
+    pub async fn callers_store(
+        &self,
+        context: &Context,
+        is_for_writing: bool,
+    ) -> Result<Option<StoreId>> {
+        require_on(&context.caller, true)?;
+        let Caller { workspace, principal, .. } = context.caller;
+        let address = Address::callers(principal);
+        if let Some(store) = self.storage.store_at(workspace, &address).await? {
+            return Ok(Some(store));
+        }
+        if !is_for_writing {
+            return Ok(None);
+        }
+        self.require_primary()?;
+        let principal = self.storage.principal(workspace, principal).await?;
+        let principal = principal.ok_or(Error::NotFound("principal"))?;
+        let policy = StorePolicy { share: Who::Owner, ..self.home_policy() };
+        self.make_at(&principal, address, "callers", policy).await.map(Some)
+    }
+
+    fn home_policy(&self) -> StorePolicy {
+        StorePolicy {
+            partitioning: Partitioning::None,
+            remove: Who::Writer,
+            share: Who::Writer,
+            on_remove: OnRemove::KeepHistory,
+            content_bytes_max: self.homes.content_bytes_max,
+            memories_max: self.homes.memories_max,
+            repeats: Repeats::Allow,
+        }
+    }
+
+    async fn make_at(
+        &self,
+        owner: &Principal,
+        address: Address,
+        what: &str,
+        policy: StorePolicy,
+    ) -> Result<StoreId> {
+        let now = self.seams.now();
+        let name = format!("{what} of {}", owner.name);
+        let store = Store {
+            id: self.seams.store_id(now),
+            workspace: owner.workspace,
+            owner: owner.id,
+            address: Some(address),
+            name: name.chars().take(limit::STORE_NAME_CHARS_MAX).collect(),
+            description: String::new(),
+            metadata: BTreeMap::new(),
+            policy,
+            created_at: now,
+            updated_at: now,
+            archived_at: None,
+        };
+        let receipt = self.write_unasked(Mutation::CreateStore(store)).await?;
+        expect_receipt!(receipt, Receipt::Store(store) => store.id)
+    }
+
+    /// Every store the caller can at least search by a rule of its own, an administrator's rights
+    /// aside; its own first, then by age.
+    pub async fn stores_of(&self, context: &Context) -> Result<Vec<Reached>> {
+        let now = self.seams.now();
+        let caller = Caller { is_admin: false, ..context.caller.clone() };
+        let mut reached = Vec::new();
+        for facts in self.storage.all_facts(&caller).await?.iter() {
+            if policy::search(&caller, std::slice::from_ref(facts), now).stores().is_empty() {
+                continue;
+            }
+            let Some((ground, level)) = facts.ground(caller.principal, now) else { continue };
+            let store = facts.store.clone();
+            let is_home = store.address.as_ref().is_some_and(|one| one.is_home_of(store.owner));
+            let home_of = match is_home {
+                true => self.storage.principal(store.workspace, store.owner).await?,
+                false => None,
+            };
+            reached.push(Reached { store, ground, level, home_of });
+        }
+        reached.sort_by_key(|one| one.ground != Ground::Owner);
+        Ok(reached)
+    }
+}
+
+/// Whether there is memory at all: what is off is not empty, and is not made.
+fn require_on(caller: &Caller, is_own: bool) -> Result<()> {
+    match caller.memory.is_on && (caller.memory.own || !is_own) {
+        true => Ok(()),
+        false => Err(Error::Denied("memory is switched off for this agent")),
+    }
+}
+
+const NOT_YOURS: Error = Error::Denied("this credential is not that agent's");
