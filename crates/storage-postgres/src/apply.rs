@@ -1,12 +1,19 @@
 //! Which function applies which mutation, and for which tenant. Each runs in a transaction of its
 //! own, which a refusal rolls back whole; only edits of single memories share one ([`crate::group`]).
+//!
+//! Rows that others wait for are taken in one order, so that no two transactions wait for each other:
+//! the row of the workspace (who is in which group), the rows of stores by their ids, single keys,
+//! sessions and addresses, the end of the audit log, a request's idempotency key, the page of access.
+//! Nobody who holds one of these takes an earlier one.
 
 use crate::client::{Clients, Tenant, Tx, uuid};
 use crate::draft::Draft;
 use crate::fault::{Fault, Result, refusal};
 use crate::flush::Remembered;
-use crate::{grants, idempotency, import, keys, purge, repeats, sessions, stores, vectors};
-use loci_model::StoreId;
+use crate::{
+    events, grants, idempotency, import, keys, members, purge, repeats, sessions, stores, vectors,
+};
+use loci_model::{StoreId, WorkspaceId};
 use loci_storage::known::is_about_access;
 use loci_storage::{Applied, Idempotency, Mutation, Receipt, ReceiptRefs};
 use std::time::Duration;
@@ -22,6 +29,8 @@ pub(crate) fn tenant(mutation: &Mutation) -> Tenant {
     Tenant::Workspace(match mutation {
         Mutation::CreateWorkspace(id, _) => *id,
         Mutation::CreatePrincipal(principal) => principal.workspace,
+        Mutation::SwitchMemory(pass, ..) => pass.workspace(),
+        Mutation::AddMember(pass, _) | Mutation::RemoveMember { pass, .. } => pass.workspace(),
         Mutation::CreateKey(key) => key.workspace,
         Mutation::RevokeKey(pass, _) | Mutation::Import(pass, _) => pass.workspace(),
         Mutation::CreateStore(store) => store.workspace,
@@ -39,6 +48,11 @@ pub(crate) fn tenant(mutation: &Mutation) -> Tenant {
             *workspace
         }
         Mutation::PutVectors(batch) => batch.workspace,
+        Mutation::Record(happening) => happening.workspace,
+        Mutation::Audited(mutation, happening) => match tenant(mutation) {
+            Tenant::Workspace(id) => id,
+            Tenant::Nobody => happening.workspace,
+        },
         Mutation::OpenGeneration { .. }
         | Mutation::DropGeneration { .. }
         | Mutation::ForgetKeys { .. } => return Tenant::Nobody,
@@ -55,6 +69,9 @@ fn opened_for(mutation: &Mutation, idempotency: Option<&Idempotency>) -> Tenant 
 
 /// Whether a mutation may take longer than a caller is kept waiting otherwise.
 pub(crate) fn is_long(mutation: &Mutation) -> bool {
+    if let Mutation::Audited(mutation, _) = mutation {
+        return is_long(mutation);
+    }
     matches!(
         mutation,
         Mutation::Import(..)
@@ -131,8 +148,13 @@ async fn apply<'t>(
     idempotency: Option<&Idempotency>,
 ) -> Result<Applied> {
     // The lock first: a retry on another server waits there, and then finds what the first one did.
-    if let (Some(_), Some(store)) = (idempotency, locked_store(mutation)) {
-        stores::lock(tx, &[store]).await?;
+    if idempotency.is_some() {
+        if let Some(workspace) = locked_workspace(mutation) {
+            members::lock(tx, workspace).await?;
+        }
+        if let Some(store) = locked_store(mutation) {
+            stores::lock(tx, &[store]).await?;
+        }
     }
     if let Some(key) = idempotency
         && let Some(receipt) = idempotency::recall(tx, key).await?
@@ -141,6 +163,17 @@ async fn apply<'t>(
     }
     let receipt = dispatch(tx, draft, mutation).await?;
     Ok(Applied { receipt, is_replay: false })
+}
+
+/// The workspace whose row a mutation takes.
+fn locked_workspace(mutation: &Mutation) -> Option<WorkspaceId> {
+    match mutation {
+        Mutation::AddMember(pass, _) | Mutation::RemoveMember { pass, .. } => {
+            Some(pass.workspace())
+        }
+        Mutation::Audited(mutation, _) => locked_workspace(mutation),
+        _ => None,
+    }
 }
 
 /// The store whose row a mutation takes.
@@ -155,6 +188,7 @@ fn locked_store(mutation: &Mutation) -> Option<StoreId> {
         | Mutation::Redact(pass, _)
         | Mutation::Erase { pass, .. } => Some(pass.store()),
         Mutation::Share(pass, _) | Mutation::Revoke(pass, _) => Some(pass.store()),
+        Mutation::Audited(mutation, _) => locked_store(mutation),
         _ => None,
     }
 }
@@ -165,9 +199,11 @@ async fn dispatch<'t>(tx: &'t Tx, draft: &mut Draft<'t>, mutation: &Mutation) ->
         Mutation::CreatePrincipal(principal) => keys::create_principal(tx, principal).await,
         Mutation::CreateKey(key) => keys::create(tx, key).await,
         Mutation::RevokeKey(pass, id) => keys::revoke(tx, pass, *id).await,
-        Mutation::CreateStore(store) => {
-            stores::create(tx, store).await?;
-            Ok(Receipt::Store(store.clone()))
+        Mutation::CreateStore(store) => stores::create(tx, store).await.map(Receipt::Store),
+        Mutation::SwitchMemory(pass, id, memory) => keys::switch(tx, pass, *id, *memory).await,
+        Mutation::AddMember(pass, membership) => members::add(tx, pass, *membership).await,
+        Mutation::RemoveMember { pass, group, member } => {
+            members::remove(tx, pass, *group, *member).await
         }
         Mutation::DescribeStore(pass, patch) => stores::describe(tx, pass, patch).await,
         Mutation::SetRepeats(pass, repeats) => repeats::set(tx, pass, *repeats).await,
@@ -206,6 +242,14 @@ async fn dispatch<'t>(tx: &'t Tx, draft: &mut Draft<'t>, mutation: &Mutation) ->
             vectors::drop_generation(tx, *generation, *limit).await
         }
         Mutation::ForgetKeys { before } => idempotency::forget(tx, *before).await,
+        Mutation::Record(happening) => {
+            events::record(draft, happening).await.map(Receipt::Recorded)
+        }
+        Mutation::Audited(mutation, happening) => {
+            let receipt = Box::pin(dispatch(tx, draft, mutation)).await?;
+            events::record(draft, happening).await?;
+            Ok(receipt)
+        }
     }
 }
 

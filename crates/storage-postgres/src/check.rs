@@ -1,14 +1,17 @@
 //! Looks at everything and reports what does not fit: heads and revisions, digests, the feed, the
-//! counters, the paths, the vectors, words and passages, the index of repeats and strays. Problems name ids, never paths or
-//! content. What PostgreSQL itself keeps in order is left to its own tools.
+//! counters, the paths, the vectors, words and passages, the index of repeats, strays and the audit
+//! log. Problems name ids, never paths or content. What PostgreSQL itself keeps in order is left to its
+//! own tools.
 //!
 //! One transaction sees one moment of all tenants, one after the other, some stores of each at a
 //! time; contents come as a stream, so that no more than a few are held at once.
 
-use crate::client::{Clients, Params, Tenant, Tx};
+use crate::client::{Clients, Params, Tenant, Tx, uuid};
+use crate::events;
 use crate::fault::{Fault, Result};
 use crate::row::{NO_ID, count, digest, get as column, id, int};
 use futures_util::TryStreamExt;
+use loci_model::event::LogEnd;
 use loci_model::{Content, MemoryId, StoreId, VersionId, WorkspaceId};
 use loci_storage::{CheckReport, StorageError, fits};
 use std::pin::pin;
@@ -52,6 +55,7 @@ async fn look(tx: &Tx, report: &mut CheckReport) -> Result<()> {
             let workspace = WorkspaceId::from_bytes(id(row, 0)?);
             tx.enter(Tenant::Workspace(workspace)).await?;
             look_at_workspace(tx, report).await?;
+            log(tx, workspace, report).await?;
         }
     }
 }
@@ -222,6 +226,28 @@ async fn feeds(tx: &Tx, stores: &[Uuid], report: &mut CheckReport) -> Result<()>
         if column(&row, 3)? {
             note(report, format!("{store}: entry {number} is not later than the one before"));
         }
+    }
+    Ok(())
+}
+
+/// The audit log: each event follows the one before, and the last one is where it ends.
+async fn log(tx: &Tx, workspace: WorkspaceId, report: &mut CheckReport) -> Result<()> {
+    let id = uuid(workspace.to_bytes());
+    let mut end = LogEnd::default();
+    each(tx, include_str!("../queries/check/events.sql"), &[&id], |row| {
+        let event = events::read(row)?;
+        if !event.follows(end) {
+            note(report, format!("event {} does not follow the one before", event.seq));
+        }
+        end = event.end();
+        Ok(())
+    })
+    .await?;
+    let known = tx.query_opt(include_str!("../queries/check/event_end.sql"), &[&id]).await?;
+    let known = known.map(|row| events::read_end(&row, 0)).transpose()?.unwrap_or_default();
+    if known != end {
+        let what = format!("the audit log ends at {}, expected {}", end.seq, known.seq);
+        note(report, format!("{workspace}: {what}"));
     }
     Ok(())
 }

@@ -8,6 +8,7 @@
 
 use crate::client::{Params, Tx, uuid};
 use crate::columns::{MemoryColumns, PlaceColumns};
+use crate::events::HeldLog;
 use crate::fault::{Result, not_found};
 use crate::row::{self, LIVE_MEMORY_COLUMNS, MemoryRow, coded, int, key_of, keyed_id};
 use crate::stores::{self, StoreRow};
@@ -28,6 +29,8 @@ pub(crate) type Place = (Uuid, String);
 pub(crate) struct Draft<'t> {
     pub(crate) tx: &'t Tx,
     pub(crate) desks: BTreeMap<StoreId, Desk>,
+    /// The audit log, when its end is held.
+    pub(crate) log: Option<HeldLog>,
     /// Whether something was written before the end.
     pub(crate) has_flushed: bool,
 }
@@ -127,7 +130,7 @@ impl Wanted {
 impl<'t> Draft<'t> {
     /// A draft that holds nothing yet.
     pub(crate) fn new(tx: &'t Tx) -> Self {
-        Self { tx, desks: BTreeMap::new(), has_flushed: false }
+        Self { tx, desks: BTreeMap::new(), log: None, has_flushed: false }
     }
 
     /// Takes one store.

@@ -5,6 +5,7 @@
 
 use crate::client::uuid;
 use crate::draft::{Desk, Draft, Place};
+use crate::events::HeldLog;
 use crate::fault::Result;
 use crate::row::{actor_columns, int, key_of, micros, text};
 use futures_util::future::{BoxFuture, try_join_all};
@@ -82,6 +83,9 @@ impl Draft<'_> {
         for desk in self.desks.values_mut() {
             desk.written();
         }
+        if let Some(log) = &mut self.log {
+            log.added.clear();
+        }
         Ok(())
     }
 
@@ -136,6 +140,8 @@ impl Draft<'_> {
             part(include_str!("../queries/redaction/insert.sql"), redactions(&desks)),
             part(include_str!("../queries/idempotency/put.sql"), remembered(extra)),
             part(include_str!("../queries/store/count.sql"), counters(&desks)),
+            part(include_str!("../queries/event/insert.sql"), events(self.log.as_ref())),
+            part(include_str!("../queries/event/end.sql"), log_end(self.log.as_ref())),
         ];
         let ordered = [
             part(include_str!("../queries/memory/vacate.sql"), vacated(&desks)),
@@ -318,6 +324,32 @@ fn counters(desks: &[&Desk]) -> Option<Vec<Column>> {
         bytes: i64 = int(desk.row.content_bytes),
         versions: i64 = int(desk.row.version_count),
     })
+}
+
+fn events(log: Option<&HeldLog>) -> Option<Vec<Column>> {
+    let optional = |value: &Option<String>| value.as_deref().map(|value| text(value).into_owned());
+    columns!(log.into_iter().flat_map(|log| &log.added), |event| {
+        workspaces: Uuid = uuid(event.workspace.to_bytes()),
+        seqs: i64 = int(event.seq),
+        times: i64 = event.at.as_micros(),
+        actor_kinds: i16 = actor_columns(event.actor).0,
+        actor_ids: Option<Uuid> = actor_columns(event.actor).1,
+        principals: Uuid = uuid(event.principal.to_bytes()),
+        kinds: String = text(&event.kind).into_owned(),
+        stores: Option<Uuid> = event.store.map(|store| uuid(store.to_bytes())),
+        subjects: Option<String> = optional(&event.subject),
+        details: Option<String> = optional(&event.detail),
+        hashes: Vec<u8> = event.hash.to_vec(),
+    })
+}
+
+fn log_end(log: Option<&HeldLog>) -> Option<Vec<Column>> {
+    let log = log.filter(|log| !log.added.is_empty())?;
+    Some(vec![
+        Box::new(uuid(log.workspace.to_bytes())),
+        Box::new(int(log.end.seq)),
+        Box::new(log.end.hash.to_vec()),
+    ])
 }
 
 /// What a request with an idempotency key did.

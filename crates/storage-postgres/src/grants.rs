@@ -115,7 +115,12 @@ pub(crate) async fn revoke(tx: &Tx, pass: &SharePass, id: GrantId) -> Result<Rec
 
 /// Moves a grant from `grants` to `revoked`, and through its grantee every grant that stood on it.
 /// The owner's own grants stand by themselves.
-fn take_back(grants: &mut Vec<Grant>, id: GrantId, owner: PrincipalId, revoked: &mut Vec<GrantId>) {
+pub(crate) fn take_back(
+    grants: &mut Vec<Grant>,
+    id: GrantId,
+    owner: PrincipalId,
+    revoked: &mut Vec<GrantId>,
+) {
     let Some(position) = grants.iter().position(|grant| grant.id == id) else {
         return;
     };

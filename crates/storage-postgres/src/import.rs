@@ -7,11 +7,12 @@ use crate::draft::Draft;
 use crate::fault::{Result, not_found};
 use crate::log::{Held, import_entry, take};
 use crate::stores::{self, StoreRow};
-use crate::{grants, idempotency, keys, sessions};
+use crate::{events, grants, idempotency, keys, members, sessions};
 use loci_model::policy::AdminPass;
-use loci_model::{ApiKey, Grant, Principal, Session, Store, WorkspaceId};
+use loci_model::{ApiKey, Event, Grant, Principal, Session, Store, StoreId, WorkspaceId};
 use loci_storage::log::ImportItem;
 use loci_storage::{Receipt, Remembered, StorageError};
+use std::collections::BTreeSet;
 
 pub(crate) async fn import(
     tx: &Tx,
@@ -21,6 +22,7 @@ pub(crate) async fn import(
 ) -> Result<Receipt> {
     let mut held = Held::default();
     let mut added = 0;
+    take_rows(tx, pass, items).await?;
     for (position, item) in items.iter().enumerate() {
         let is_new = match item {
             ImportItem::Principal(principal) => import_principal(tx, pass, principal).await?,
@@ -40,10 +42,43 @@ pub(crate) async fn import(
             ImportItem::Session(session) => import_session(tx, pass, session).await?,
             ImportItem::Key(key) => import_key(tx, pass, key).await?,
             ImportItem::Remembered(seen) => import_remembered(tx, pass, seen).await?,
+            ImportItem::Membership(membership) => {
+                members::import(tx, pass.workspace(), *membership, pass.now()).await?
+            }
+            ImportItem::Event(_) => false,
         };
         added += u64::from(is_new);
     }
+    // Last, because the end of the log is taken after everything else.
+    let events = items.iter().filter_map(|item| match item {
+        ImportItem::Event(event) => Some(&**event),
+        _ => None,
+    });
+    let events: Vec<&Event> = events.collect();
+    if !events.is_empty() {
+        added += events::import(draft, pass, &events).await?;
+    }
     Ok(Receipt::Imported(added))
+}
+
+/// Takes the rows that the items need in the order in which everybody takes them.
+async fn take_rows(tx: &Tx, pass: &AdminPass, items: &[ImportItem]) -> Result<()> {
+    if items.iter().any(|item| matches!(item, ImportItem::Membership(_))) {
+        members::lock(tx, pass.workspace()).await?;
+    }
+    let stores: BTreeSet<StoreId> = items
+        .iter()
+        .filter_map(|item| match item {
+            ImportItem::Grant(grant) => Some(grant.store),
+            ImportItem::Entry(store, _) => Some(*store),
+            _ => None,
+        })
+        .collect();
+    if stores.len() > 1 {
+        let stores: Vec<StoreId> = stores.into_iter().collect();
+        stores::lock(tx, &stores).await?;
+    }
+    Ok(())
 }
 
 async fn import_principal(tx: &Tx, pass: &AdminPass, principal: &Principal) -> Result<bool> {
@@ -61,8 +96,13 @@ async fn import_store(tx: &Tx, pass: &AdminPass, store: &Store) -> Result<bool> 
         return Ok(false);
     }
     require_own(pass, store.workspace)?;
-    stores::create(tx, store).await?;
-    Ok(true)
+    if let Some(address) = &store.address
+        && stores::at_address(tx, store.workspace, address).await?.is_some()
+    {
+        return Err(StorageError::Taken("address").into());
+    }
+    let made = stores::create(tx, store).await?;
+    if made.id == store.id { Ok(true) } else { Err(StorageError::Taken("address").into()) }
 }
 
 async fn import_grant(tx: &Tx, store: &StoreRow, grant: &Grant) -> Result<bool> {

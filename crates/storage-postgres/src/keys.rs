@@ -7,11 +7,11 @@ use crate::fault::{Result, corrupt, not_found};
 use crate::row::{coded, count, get, id, micros, opt_id, opt_time, string, taken, text, time};
 use loci_model::policy::AdminPass;
 use loci_model::{
-    ApiKey, KeyId, KeyScope, Level, Power, Principal, PrincipalId, SessionId, StoreId, Timestamp,
-    WorkspaceId,
+    ApiKey, KeyId, KeyScope, Level, MemorySwitches, Power, Principal, PrincipalId, SessionId,
+    StoreId, Timestamp, WorkspaceId,
 };
 use loci_storage::Receipt;
-use loci_storage::column::Code;
+use loci_storage::column::{self, Code, switches_code};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -43,7 +43,25 @@ fn read_principal(row: &Row) -> Result<Principal> {
         name: string(row, 3)?,
         is_admin: get(row, 4)?,
         created_at: time(row, 5)?,
+        memory: memory(row, 6)?,
     })
+}
+
+fn memory(row: &Row, column: usize) -> Result<MemorySwitches> {
+    column::switches(get(row, column)?).ok_or_else(|| corrupt("an unknown code"))
+}
+
+/// Says which memory a principal may use.
+pub(crate) async fn switch(
+    tx: &Tx,
+    pass: &AdminPass,
+    id: PrincipalId,
+    memory: MemorySwitches,
+) -> Result<Receipt> {
+    let (id, workspace) = (uuid(id.to_bytes()), uuid(pass.workspace().to_bytes()));
+    let sql = include_str!("../queries/principal/switch.sql");
+    let found = tx.query_opt(sql, &[&id, &workspace, &switches_code(memory)]).await?;
+    read_principal(&found.ok_or_else(|| not_found("principal"))?).map(Receipt::Principal)
 }
 
 pub(crate) async fn create_principal(tx: &Tx, principal: &Principal) -> Result<Receipt> {
@@ -57,6 +75,7 @@ pub(crate) async fn create_principal(tx: &Tx, principal: &Principal) -> Result<R
                 &text(&principal.name),
                 &principal.is_admin,
                 &principal.created_at.as_micros(),
+                &switches_code(principal.memory),
             ],
         )
         .await?;
@@ -109,6 +128,7 @@ fn read_key(row: &Row) -> Result<ApiKey> {
         created_at: time(row, 10)?,
         expires_at: opt_time(row, 11)?,
         revoked_at: opt_time(row, 12)?,
+        acts_for_agents: get(row, 13)?,
     })
 }
 
@@ -148,6 +168,7 @@ pub(crate) async fn create(tx: &Tx, key: &ApiKey) -> Result<Receipt> {
                 &key.created_at.as_micros(),
                 &micros(key.expires_at),
                 &micros(key.revoked_at),
+                &key.acts_for_agents,
             ],
         )
         .await?;
@@ -182,12 +203,13 @@ pub(crate) async fn with_principal(
     let principal = Principal {
         id: key.principal,
         workspace: key.workspace,
-        kind: coded(&row, 13)?,
-        name: string(&row, 14)?,
-        is_admin: get(&row, 15)?,
-        created_at: time(&row, 16)?,
+        kind: coded(&row, 14)?,
+        name: string(&row, 15)?,
+        is_admin: get(&row, 16)?,
+        created_at: time(&row, 17)?,
+        memory: memory(&row, 18)?,
     };
-    Ok(Some((count(&row, 17)?, (key, principal))))
+    Ok(Some((count(&row, 19)?, (key, principal))))
 }
 
 pub(crate) async fn list(tx: &Tx, workspace: WorkspaceId) -> Result<Vec<ApiKey>> {

@@ -9,9 +9,9 @@
 use crate::client::{Clients, uuid};
 use crate::fault::Result as Asked;
 use crate::row::{count, id};
-use crate::{keys, read, stores};
+use crate::{facts, keys, stores};
 use loci_model::policy::Facts;
-use loci_model::{ApiKey, Caller, Principal, WorkspaceId};
+use loci_model::{Address, ApiKey, Caller, Principal, StoreId, WorkspaceId};
 use loci_storage::known::{self, FactsKey, reach_key};
 use loci_storage::request::{left_of, see_page, seen_page, took};
 use loci_storage::{Result, StorageError};
@@ -68,7 +68,7 @@ impl Known {
             return Ok(Some(known));
         }
         let tx = self.clients.read_in_company(workspace).await?;
-        let found = read::facts(&tx, workspace, store, principal, session).await;
+        let found = facts::of_store(&tx, workspace, store, principal, session).await;
         let found = tx.end(found)?;
         if let Some(facts) = &found {
             self.kept.facts.keep(page, of, facts.clone());
@@ -84,10 +84,50 @@ impl Known {
             return Ok(known);
         }
         let tx = self.clients.read(caller.workspace).await?;
-        let found = stores::all_facts(&tx, caller).await;
+        let found = facts::all(&tx, caller).await;
         let known = Arc::new(tx.end(found)?);
         self.kept.reaches.keep(page, key, Arc::clone(&known));
         Ok(known)
+    }
+
+    /// The store at an address.
+    pub(crate) async fn store_at(
+        &self,
+        workspace: WorkspaceId,
+        address: &Address,
+    ) -> Result<Option<StoreId>> {
+        let key = (workspace, address.clone());
+        let page = self.page(workspace).await?;
+        if let Some(known) = self.kept.addresses.held(page, &key) {
+            return Ok(Some(known));
+        }
+        let tx = self.clients.read_in_company(workspace).await?;
+        let found = stores::at_address(&tx, workspace, address).await;
+        let found = tx.end(found)?;
+        if let Some(store) = found {
+            self.kept.addresses.keep(page, key, store);
+        }
+        Ok(found)
+    }
+
+    /// The principal of a name.
+    pub(crate) async fn named(
+        &self,
+        workspace: WorkspaceId,
+        name: &str,
+    ) -> Result<Option<Principal>> {
+        let key = (workspace, name.to_owned());
+        let page = self.page(workspace).await?;
+        if let Some(known) = self.kept.names.held(page, &key) {
+            return Ok(Some(known));
+        }
+        let tx = self.clients.read_in_company(workspace).await?;
+        let found = keys::principal_by_name(&tx, workspace, name).await;
+        let found = tx.end(found)?;
+        if let Some(principal) = &found {
+            self.kept.names.keep(page, key, principal.clone());
+        }
+        Ok(found)
     }
 
     /// The page that is open in a workspace, or was at some moment since this request came.

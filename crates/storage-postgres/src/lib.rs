@@ -9,13 +9,16 @@
 
 mod address;
 mod apply;
+mod browse;
 mod check;
 mod client;
 mod columns;
 mod commit;
 mod company;
 mod draft;
+mod events;
 mod export;
+mod facts;
 mod fault;
 mod flush;
 mod grants;
@@ -28,6 +31,7 @@ mod known;
 mod lease;
 mod list;
 mod log;
+mod members;
 mod migrate;
 mod notify;
 mod open;
@@ -56,13 +60,14 @@ pub use open::{OpenError, PostgresOptions};
 use async_trait::async_trait;
 use client::{Clients, Tenant};
 use known::Known;
-use loci_model::policy::{AdminPass, BrowsePass, Facts, ReadPass, SearchPass};
+use loci_model::policy::{AdminPass, BrowsePass, ConvenePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
     ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
 };
 use loci_model::{
-    ApiKey, At, Caller, Change, Grant, Invalid, Memory, MemoryId, Page, Principal, PrincipalId,
-    Session, SessionId, Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
+    Address, ApiKey, At, Caller, Change, Event, Grant, Invalid, Membership, Memory, MemoryId,
+    MemoryPath, Page, Principal, PrincipalId, Session, SessionId, Store, StoreId, Timestamp,
+    Version, VersionId, View, WorkspaceId,
 };
 use loci_storage::request::forget_page;
 use loci_storage::{
@@ -181,12 +186,16 @@ impl Storage for PostgresStorage {
         self.known.facts((workspace, store, principal, session)).await
     }
 
+    async fn store_at(&self, workspace: WorkspaceId, address: &Address) -> Result<Option<StoreId>> {
+        self.known.store_at(workspace, address).await
+    }
+
     async fn list_stores(
         &self,
         pass: &BrowsePass,
         query: &StoreQuery,
     ) -> Result<Page<Store, (Timestamp, StoreId)>> {
-        read!(self, pass.workspace(), |tx| stores::list(&tx, pass, query))
+        read!(self, pass.workspace(), |tx| browse::list(&tx, pass, query))
     }
 
     async fn get(&self, pass: &ReadPass, at: &At, view: View) -> Result<Option<Memory>> {
@@ -196,6 +205,15 @@ impl Storage for PostgresStorage {
             }
             At::First(_) => read!(self, pass.workspace(), |tx| read::get(&tx, pass, at, view)),
         }
+    }
+
+    async fn newest(
+        &self,
+        pass: &ReadPass,
+        path: &MemoryPath,
+        view: View,
+    ) -> Result<Option<Memory>> {
+        read_briefly!(self, pass.workspace(), |tx| read::newest(&tx, pass, path, view))
     }
 
     async fn list(&self, pass: &ReadPass, query: &ListQuery) -> Result<Page<ListItem, ListCursor>> {
@@ -349,11 +367,28 @@ impl Storage for PostgresStorage {
         workspace: WorkspaceId,
         name: &str,
     ) -> Result<Option<Principal>> {
-        read!(self, workspace, |tx| keys::principal_by_name(&tx, workspace, name))
+        self.known.named(workspace, name).await
     }
 
     async fn principals(&self, pass: &AdminPass) -> Result<Vec<Principal>> {
         read!(self, pass.workspace(), |tx| keys::principals(&tx, pass.workspace()))
+    }
+
+    async fn members(&self, pass: &ConvenePass, group: PrincipalId) -> Result<Vec<Membership>> {
+        read!(self, pass.workspace(), |tx| members::of_group(&tx, pass.workspace(), group))
+    }
+
+    async fn memberships(
+        &self,
+        pass: &ConvenePass,
+        after: Option<(PrincipalId, PrincipalId)>,
+        limit: usize,
+    ) -> Result<Vec<Membership>> {
+        read!(self, pass.workspace(), |tx| members::page(&tx, pass.workspace(), after, limit))
+    }
+
+    async fn events(&self, pass: &AdminPass, after: u64, limit: usize) -> Result<Vec<Event>> {
+        read!(self, pass.workspace(), |tx| events::page(&tx, pass.workspace(), after, limit))
     }
 
     async fn default_workspace(&self) -> Result<Option<WorkspaceId>> {

@@ -1,4 +1,4 @@
-//! Reading single things: what policy needs to know, one memory, one content, a store's numbers.
+//! Reading single things: one memory, one content, a store's numbers.
 //! Each is one statement, because every further one costs a round trip.
 //!
 //! A read runs in a transaction that sees one moment: what its first statement finds is still so for
@@ -7,22 +7,15 @@
 use crate::client::{Tx, uuid};
 use crate::fault::{Result, not_found};
 use crate::list;
-use crate::row::{
-    self, LIVE_MEMORY_COLUMNS, MemoryRow, NO_ID, checked, coded, get as column, id, int, key_of,
-    keyed_id, opt_time, time,
-};
+use crate::row::{self, LIVE_MEMORY_COLUMNS, MemoryRow, checked, get as column, int, key_of};
 use crate::stores;
 use futures_util::poll;
-use loci_model::policy::{Facts, ReadPass};
+use loci_model::policy::ReadPass;
 use loci_model::query::StoreStats;
-use loci_model::{
-    Access, At, Audience, Content, Digest, Grant, GrantId, Grantee, Memory, PrincipalId, SessionId,
-    StoreId, Timestamp, View, WorkspaceId,
-};
+use loci_model::{At, Audience, Content, Digest, Memory, MemoryPath, StoreId, Timestamp, View};
 use loci_storage::column::{Code, visibility_max};
 use std::pin::pin;
 use tokio_postgres::Row;
-use uuid::Uuid;
 
 /// Fails when a store is not there (any more).
 pub(crate) async fn require_store(tx: &Tx, store: StoreId) -> Result<()> {
@@ -44,55 +37,6 @@ pub(crate) async fn keep_to_indexes(tx: &Tx) {
     let _ = poll!(sent.as_mut());
 }
 
-/// Where the columns of the attachment and of the grant begin, behind those of the store.
-const ATTACHMENT_COLUMN: usize = 22;
-const GRANT_COLUMN: usize = 23;
-
-pub(crate) async fn facts(
-    tx: &Tx,
-    workspace: WorkspaceId,
-    store: StoreId,
-    principal: PrincipalId,
-    session: Option<SessionId>,
-) -> Result<Option<Facts>> {
-    let rows = tx
-        .query(
-            include_str!("../queries/store/facts.sql"),
-            &[
-                &uuid(store.to_bytes()),
-                &uuid(workspace.to_bytes()),
-                &uuid(principal.to_bytes()),
-                &session.map(|session| uuid(session.to_bytes())),
-                &NO_ID,
-            ],
-        )
-        .await?;
-    let Some(first) = rows.first() else { return Ok(None) };
-    let attachment = match column::<Option<i16>>(first, ATTACHMENT_COLUMN)? {
-        None => None,
-        Some(_) => Some(coded::<Access>(first, ATTACHMENT_COLUMN)?),
-    };
-    let mut grants = Vec::with_capacity(rows.len());
-    for row in &rows {
-        grants.extend(grant(row, store)?);
-    }
-    Ok(Some(Facts { store: stores::read(first)?.store, grants, attachment }))
-}
-
-/// The grant in a row of facts, if there is one.
-fn grant(row: &Row, store: StoreId) -> Result<Option<Grant>> {
-    let Some(id_of_grant) = column::<Option<Uuid>>(row, GRANT_COLUMN)? else { return Ok(None) };
-    Ok(Some(Grant {
-        id: GrantId::from_bytes(id_of_grant.into_bytes()),
-        store,
-        grantee: keyed_id(row, GRANT_COLUMN + 1)?.map_or(Grantee::Everyone, Grantee::Principal),
-        level: coded(row, GRANT_COLUMN + 2)?,
-        given_by: PrincipalId::from_bytes(id(row, GRANT_COLUMN + 3)?),
-        expires_at: opt_time(row, GRANT_COLUMN + 4)?,
-        created_at: time(row, GRANT_COLUMN + 5)?,
-    }))
-}
-
 pub(crate) async fn get(tx: &Tx, pass: &ReadPass, at: &At, view: View) -> Result<Option<Memory>> {
     let store = pass.store();
     if let At::First(filter) = at {
@@ -108,6 +52,29 @@ pub(crate) async fn get(tx: &Tx, pass: &ReadPass, at: &At, view: View) -> Result
         return Ok(None);
     }
     with_content(&row, found, view).map(Some)
+}
+
+/// The memory at a path that changed last, in whatever partition, among those that are shown.
+pub(crate) async fn newest(
+    tx: &Tx,
+    pass: &ReadPass,
+    path: &MemoryPath,
+    view: View,
+) -> Result<Option<Memory>> {
+    let found = tx
+        .query_opt(
+            include_str!("../queries/memory/newest.sql"),
+            &[
+                &uuid(pass.store().to_bytes()),
+                &path.as_str(),
+                &(view == View::Full),
+                &visibility_max(pass.audience()),
+                &pass.now().as_micros(),
+            ],
+        )
+        .await?;
+    let Some(row) = found else { return Ok(None) };
+    with_content(&row, row::memory(&row, pass.store())?, view).map(Some)
 }
 
 /// The live memory of an id or path, whoever may see it.

@@ -1,23 +1,25 @@
-//! Stores: making, describing, archiving, hiding and listing them, and the row a writer holds of
+//! Stores: making, describing, archiving and hiding them, finding them by address, and the row a writer holds of
 //! each while it works. Whoever holds that row is the store's only writer, on whatever server.
 
 use crate::client::{Tx, uuid};
 use crate::fault::{Result, corrupt, not_found};
-use crate::grants;
-use crate::read::{EARLIEST, LATEST};
-use crate::row::{NO_ID, coded, count, get, id, int, micros, opt_time, string, taken, text, time};
-use loci_model::policy::{BrowsePass, Facts, ManagePass};
-use loci_model::query::{Direction, StoreQuery};
+use crate::row::{
+    coded, count, get, id, int, micros, opt_string, opt_time, string, taken, text, time,
+};
+use loci_model::policy::ManagePass;
+use loci_model::query::Direction;
 use loci_model::store::{OnRemove, Partitioning, Who};
 use loci_model::{
-    Caller, Level, Page, PrincipalId, Store, StoreId, StorePatch, StorePolicy, Timestamp,
-    WorkspaceId,
+    Address, PrincipalId, Store, StoreId, StorePatch, StorePolicy, Timestamp, WorkspaceId,
 };
 use loci_storage::column::{self, Code, labels_json};
 use loci_storage::{Receipt, StorageError};
 use std::collections::BTreeMap;
 use tokio_postgres::Row;
 use uuid::Uuid;
+
+/// How often a store is made whose address was taken a moment ago and is free again.
+const CREATIONS_MAX: usize = 3;
 
 /// A store with its counters.
 #[derive(Debug, Clone)]
@@ -76,6 +78,7 @@ pub(crate) fn read(row: &Row) -> Result<StoreRow> {
             id: StoreId::from_bytes(id(row, 0)?),
             workspace: WorkspaceId::from_bytes(id(row, 1)?),
             owner: PrincipalId::from_bytes(id(row, 2)?),
+            address: address(row)?,
             name: string(row, 3)?,
             description: string(row, 4)?,
             metadata: labels(row, 5)?,
@@ -101,6 +104,12 @@ pub(crate) fn read(row: &Row) -> Result<StoreRow> {
     })
 }
 
+fn address(row: &Row) -> Result<Option<Address>> {
+    let text = opt_string(row, 22)?;
+    let read = |text: String| Address::parse(&text).map_err(|_| corrupt("not an address"));
+    text.map(read).transpose()
+}
+
 fn who(is_owner: bool) -> Who {
     if is_owner { Who::Owner } else { Who::Writer }
 }
@@ -111,7 +120,38 @@ pub(crate) fn labels(row: &Row, column: usize) -> Result<BTreeMap<String, String
     column::labels_from_json(&json).ok_or_else(|| corrupt("not a map of strings"))
 }
 
-pub(crate) async fn create(tx: &Tx, store: &Store) -> Result<()> {
+/// The store at an address.
+pub(crate) async fn at_address(
+    tx: &Tx,
+    workspace: WorkspaceId,
+    address: &Address,
+) -> Result<Option<StoreId>> {
+    let sql = include_str!("../queries/store/at_address.sql");
+    let workspace = uuid(workspace.to_bytes());
+    let found = tx.query_opt(sql, &[&workspace, &text(address.as_str())]).await?;
+    found.map(|row| id(&row, 0).map(StoreId::from_bytes)).transpose()
+}
+
+/// Makes a store, or finds the one that is at its address.
+pub(crate) async fn create(tx: &Tx, store: &Store) -> Result<Store> {
+    for _ in 0..CREATIONS_MAX {
+        if insert(tx, store).await? {
+            return Ok(store.clone());
+        }
+        let Some(address) = &store.address else { break };
+        if load(tx, store.id).await?.is_some() {
+            break;
+        }
+        if let Some(there) = at_address(tx, store.workspace, address).await?
+            && let Some(row) = load(tx, there).await?.filter(|row| !row.is_removed)
+        {
+            return Ok(row.store);
+        }
+    }
+    Err(taken("memory store"))
+}
+
+async fn insert(tx: &Tx, store: &Store) -> Result<bool> {
     let policy = &store.policy;
     let erase_after_secs = match policy.on_remove {
         OnRemove::KeepHistory => None,
@@ -137,10 +177,11 @@ pub(crate) async fn create(tx: &Tx, store: &Store) -> Result<()> {
                 &store.created_at.as_micros(),
                 &store.updated_at.as_micros(),
                 &micros(store.archived_at),
+                &store.address.as_ref().map(|address| text(address.as_str())),
             ],
         )
         .await?;
-    if added == 0 { Err(taken("memory store")) } else { Ok(()) }
+    Ok(added > 0)
 }
 
 pub(crate) async fn describe(tx: &Tx, pass: &ManagePass, patch: &StorePatch) -> Result<Receipt> {
@@ -191,48 +232,6 @@ pub(crate) async fn save(tx: &Tx, store: &Store) -> Result<()> {
     Ok(())
 }
 
-pub(crate) async fn list(
-    tx: &Tx,
-    pass: &BrowsePass,
-    query: &StoreQuery,
-) -> Result<Page<Store, (Timestamp, StoreId)>> {
-    let (since, until) = (query.since.unwrap_or(EARLIEST), query.until.unwrap_or(LATEST));
-    let (sql, start) = match query.direction {
-        Direction::Ascending => {
-            (include_str!("../queries/store/list_ascending.sql"), (since, [0; 16]))
-        }
-        Direction::Descending => {
-            (include_str!("../queries/store/list_descending.sql"), (until, [0xff; 16]))
-        }
-    };
-    let after = query.after.map(|(at, id)| (at, id.to_bytes()));
-    let (at, id) = start_of(query.direction, start, after);
-    let only: Option<Vec<Uuid>> =
-        pass.only().map(|only| only.iter().map(|id| uuid(id.to_bytes())).collect());
-    let rows = tx
-        .query(
-            sql,
-            &[
-                &uuid(pass.workspace().to_bytes()),
-                &at.as_micros(),
-                &uuid(id),
-                &since.as_micros(),
-                &until.as_micros(),
-                &query.include_archived,
-                &only,
-                &pass.reader().map(|reader| uuid(reader.to_bytes())),
-                &NO_ID,
-                &pass.now().as_micros(),
-                &Level::Read.code(),
-                &int(query.limit as u64).saturating_add(1),
-            ],
-        )
-        .await?;
-    let stores = rows.iter().map(|row| read(row).map(|row| row.store));
-    let stores: Vec<Store> = stores.collect::<Result<_>>()?;
-    Ok(Page::cut(stores, query.limit, |store| (store.created_at, store.id)))
-}
-
 /// Where a listing by time starts: after the last thing shown, or at the bound. The statements ask
 /// for strictly more (or less) than this; no real id is all zeros or all ones.
 pub(crate) fn start_of(
@@ -245,46 +244,4 @@ pub(crate) fn start_of(
         (Direction::Ascending, Some(after)) => after.max(bound),
         (Direction::Descending, Some(after)) => after.min(bound),
     }
-}
-
-/// Where the columns of the attachment and of the grant begin, behind those of the store.
-const ATTACHMENT_COLUMN: usize = 22;
-const GRANT_COLUMN: usize = 23;
-
-/// Facts about every store in which the caller may have a standing, oldest store first: for a
-/// session only what it attaches.
-pub(crate) async fn all_facts(tx: &Tx, caller: &Caller) -> Result<Vec<Facts>> {
-    let (workspace, principal) =
-        (uuid(caller.workspace.to_bytes()), uuid(caller.principal.to_bytes()));
-    let rows = match caller.session {
-        Some(session) => {
-            let sql = include_str!("../queries/store/session_facts.sql");
-            let session = uuid(session.to_bytes());
-            tx.query(sql, &[&workspace, &principal, &NO_ID, &session]).await?
-        }
-        None if caller.is_admin => {
-            let sql = include_str!("../queries/store/all_facts.sql");
-            tx.query(sql, &[&workspace, &principal, &NO_ID]).await?
-        }
-        None => {
-            let sql = include_str!("../queries/store/reachable_facts.sql");
-            tx.query(sql, &[&workspace, &principal, &NO_ID]).await?
-        }
-    };
-    let mut known: Vec<Facts> = Vec::with_capacity(rows.len());
-    for row in &rows {
-        let store = StoreId::from_bytes(id(row, 0)?);
-        if known.last().is_none_or(|facts| facts.store.id != store) {
-            let attachment = match get::<Option<i16>>(row, ATTACHMENT_COLUMN)? {
-                None => None,
-                Some(_) => Some(coded(row, ATTACHMENT_COLUMN)?),
-            };
-            known.push(Facts { store: read(row)?.store, grants: Vec::new(), attachment });
-        }
-        let has_grant = get::<Option<Uuid>>(row, GRANT_COLUMN)?.is_some();
-        if has_grant && let Some(facts) = known.last_mut() {
-            facts.grants.push(grants::read(row, GRANT_COLUMN, store)?);
-        }
-    }
-    Ok(known)
 }

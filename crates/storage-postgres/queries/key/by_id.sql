@@ -1,5 +1,5 @@
 select
     key_id, workspace_id, principal_id, name, hint, secret_hash, power, stores, session_id,
-    audience, created_at, expires_at, revoked_at
+    audience, created_at, expires_at, revoked_at, acts_for_agents
 from api_key
 where key_id = $1

@@ -1,3 +1,3 @@
-select principal_id, workspace_id, kind, name, is_admin, created_at
+select principal_id, workspace_id, kind, name, is_admin, created_at, memory
 from principal
 where principal_id = $1

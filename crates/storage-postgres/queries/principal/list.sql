@@ -1,4 +1,4 @@
-select principal_id, workspace_id, kind, name, is_admin, created_at
+select principal_id, workspace_id, kind, name, is_admin, created_at, memory
 from principal
 where workspace_id = $1
 order by created_at, principal_id

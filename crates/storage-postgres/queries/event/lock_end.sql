@@ -1,0 +1,1 @@
+select seq, hash from event_end where workspace_id = $1 for no key update

@@ -1,0 +1,1 @@
+delete from membership where workspace_id = $1 and group_id = $2 and member_id = $3

@@ -1,0 +1,3 @@
+select group_id, member_id, since
+from membership
+where workspace_id = $1 and group_id = $2 and member_id = $3
