@@ -1,9 +1,10 @@
 //! Runs the vendor SDK suites in `tests/sdk` against the real binary.
 //!
 //! Python: each `requirements-<name>.txt` is one SDK release, in a venv of its own under `.xtask/`.
-//! TypeScript: each folder with a `package.json` is one suite. Every suite gets a fresh server
-//! through `LOCI_BASE_URL` and `LOCI_API_KEY`, so none can lean on what another left behind. The
-//! newest releases run a second time against a server on PostgreSQL, where they must see the same.
+//! TypeScript: each folder with a `package.json` is one suite. `webagents`: the memory skills of that
+//! package, one release. Every suite gets a fresh server through `LOCI_BASE_URL` and `LOCI_API_KEY`,
+//! so none can lean on what another left behind. The newest releases run a second time against a
+//! server on PostgreSQL, where they must see the same.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,11 +30,13 @@ pub(crate) fn steps(root: &Path, binary: &Path, servers: &Servers, report: &mut 
         report.step(&name, || python(root, binary, release, Backing::directory()?));
     }
     report.step("TypeScript SDK", || typescript(root, binary, Backing::directory()?));
+    report.step("webagents, SQLite", || webagents(root, binary, Backing::directory()?));
     let database = || Backing::database(&servers.floor_url()?);
     report.step(&format!("Python SDK, {ON_POSTGRES}, on PostgreSQL"), || {
         python(root, binary, ON_POSTGRES, database()?)
     });
     report.step("TypeScript SDK, on PostgreSQL", || typescript(root, binary, database()?));
+    report.step("webagents, on PostgreSQL", || webagents(root, binary, database()?));
 }
 
 fn python(root: &Path, binary: &Path, release: &str, backing: Backing) -> Verdict {
@@ -41,10 +44,23 @@ fn python(root: &Path, binary: &Path, release: &str, backing: Backing) -> Verdic
     let requirements = folder.join(format!("requirements-{release}.txt"));
     let venv = venv::with(root, release, &requirements)?;
     let server = Server::start(binary, backing)?;
-    let mut command = Command::new(venv.join("bin/python"));
-    command.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "."]).current_dir(&folder);
-    command.env("LOCI_SDK_RELEASE", release).env("PYTHONDONTWRITEBYTECODE", "1");
+    let mut command = pytest(&venv, &folder);
+    command.env("LOCI_SDK_RELEASE", release);
     step::run_tests(against(&server, &mut command))
+}
+
+fn webagents(root: &Path, binary: &Path, backing: Backing) -> Verdict {
+    let folder = root.join("tests/sdk/webagents");
+    let venv = venv::with(root, "webagents", &folder.join("requirements.txt"))?;
+    let server = Server::start(binary, backing)?;
+    step::run_tests(against(&server, &mut pytest(&venv, &folder)))
+}
+
+fn pytest(venv: &Path, folder: &Path) -> Command {
+    let mut command = Command::new(venv.join("bin/python"));
+    command.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "."]).current_dir(folder);
+    command.env("PYTHONDONTWRITEBYTECODE", "1");
+    command
 }
 
 /// The folder with the Python suites: `tests/sdk/python`, or `tests/sdk` itself.
