@@ -5,3 +5,4 @@
 //! nothing between requests, so whatever is written through one door is seen through the others.
 
 pub mod anthropic;
+pub mod tool;

@@ -1,0 +1,153 @@
+//! The arguments of a command. They come from a model: every one is optional until a command needs
+//! it, every one has a limit, and what is wrong with one is said in a sentence that names it, never
+//! by repeating it.
+
+use super::answer::{Stop, says};
+use loci_model::{Invalid, limit};
+use serde_json::{Map, Value};
+
+/// Characters of a command's name that an answer repeats.
+const COMMAND_CHARS_MAX: usize = 64;
+
+/// The body of a request: the tool's input, and whom it is for.
+#[derive(Debug)]
+pub(super) struct Input {
+    command: String,
+    arguments: Map<String, Value>,
+}
+
+/// The shape a caller asks for by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    Native,
+    Robutler,
+}
+
+impl Input {
+    /// Reads a body: a JSON object with a `command`.
+    pub(super) fn read(body: &[u8]) -> Result<Self, Invalid> {
+        let refuse = |why: &str| Invalid::new("body", why);
+        let value: Value = serde_json::from_slice(body).map_err(|_| refuse("is not valid JSON"))?;
+        let Value::Object(mut arguments) = value else {
+            return Err(refuse("a JSON object is needed"));
+        };
+        let Some(Value::String(command)) = arguments.remove("command") else {
+            return Err(refuse("command must be given, as a string"));
+        };
+        Ok(Self { command, arguments })
+    }
+
+    pub(super) fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// The command's name, short enough to be repeated.
+    pub(super) fn command_shown(&self) -> String {
+        self.command.chars().filter(|c| !c.is_control()).take(COMMAND_CHARS_MAX).collect()
+    }
+
+    /// Whether an argument is there and not null.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.value(name).is_some()
+    }
+
+    /// An argument of any type; null is as good as none.
+    pub(super) fn value(&self, name: &str) -> Option<&Value> {
+        self.arguments.get(name).filter(|value| !value.is_null())
+    }
+
+    /// A text of at most this many characters.
+    pub(super) fn text(&self, name: &str, chars_max: usize) -> Result<Option<&str>, Stop> {
+        let Some(value) = self.value(name) else { return Ok(None) };
+        let Value::String(text) = value else {
+            return says(format!("{name} must be a string"));
+        };
+        // Bytes bound characters, so most texts need no counting.
+        if text.len() > chars_max && text.chars().count() > chars_max {
+            return says(format!("{name} takes up to {chars_max} characters"));
+        }
+        Ok(Some(text))
+    }
+
+    /// A text that may become content.
+    pub(super) fn content(&self, name: &str) -> Result<Option<&str>, Stop> {
+        self.text(name, limit::CONTENT_BYTES_MAX)
+    }
+
+    /// A whole number.
+    pub(super) fn integer(&self, name: &str) -> Result<Option<i64>, Stop> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(value) => match whole(value) {
+                Some(number) => Ok(Some(number)),
+                None => says(format!("{name} must be an integer")),
+            },
+        }
+    }
+
+    /// Exactly two whole numbers.
+    pub(super) fn range(&self, name: &str) -> Result<Option<(i64, i64)>, Stop> {
+        let Some(value) = self.value(name) else { return Ok(None) };
+        let numbers = value.as_array().map(|list| list.iter().map(whole).collect::<Vec<_>>());
+        match numbers.as_deref() {
+            Some([Some(start), Some(end)]) => Ok(Some((*start, *end))),
+            _ => says(format!("{name} must be two integers: [start, end]")),
+        }
+    }
+
+    /// The shape asked for by name.
+    pub(super) fn shape(&self) -> Result<Option<Shape>, Stop> {
+        match self.text("dialect", COMMAND_CHARS_MAX)? {
+            None => Ok(None),
+            Some("native") => Ok(Some(Shape::Native)),
+            Some("robutler") => Ok(Some(Shape::Robutler)),
+            Some(_) => says("dialect must be native or robutler"),
+        }
+    }
+}
+
+/// Models write `2.0` for `2` now and then.
+fn whole(value: &Value) -> Option<i64> {
+    let exact =
+        |number: f64| (number.fract() == 0.0 && number.abs() < 1e15).then_some(number as i64);
+    value.as_i64().or_else(|| value.as_f64().and_then(exact))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn input(body: &str) -> Input {
+        Input::read(body.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_body_is_an_object_with_a_command() {
+        for body in ["", "[]", "\"view\"", "{", "{}", r#"{"command":1}"#, r#"{"command":null}"#] {
+            assert!(Input::read(body.as_bytes()).is_err(), "{body}");
+        }
+        assert_eq!(input(r#"{"command":"view"}"#).command(), "view");
+    }
+
+    #[test]
+    fn arguments_are_checked_by_type_and_size() {
+        let input =
+            input(r#"{"command":"x","a":"four","b":1,"c":null,"d":[1,2.0],"e":[1],"f":"1"}"#);
+        assert_eq!(input.text("a", 4).unwrap(), Some("four"));
+        assert!(input.text("a", 3).is_err());
+        assert!(input.text("b", 9).is_err());
+        assert_eq!(input.text("c", 9).unwrap(), None);
+        assert_eq!(input.integer("b").unwrap(), Some(1));
+        assert!(input.integer("f").is_err());
+        assert_eq!(input.range("d").unwrap(), Some((1, 2)));
+        assert!(input.range("e").is_err() && input.range("b").is_err());
+        assert!(!input.has("c") && input.has("a"));
+    }
+
+    #[test]
+    fn what_is_repeated_is_short_and_plain() {
+        let long = format!(r#"{{"command":"a\nb{}"}}"#, "x".repeat(500));
+        let shown = input(&long).command_shown();
+        assert!(shown.starts_with("abx") && shown.chars().count() == COMMAND_CHARS_MAX);
+    }
+}

@@ -1,0 +1,90 @@
+//! Whose memory a command is about, and which store that is. Ids of agents, users and chats lead to
+//! their homes; a home in which nothing was ever written is empty to read and made by the first
+//! write. Whether the caller may do anything there is decided by the core when it is done.
+
+use loci_engine::{Context, Engine, Error};
+use loci_model::{Principal, StoreId};
+
+/// Whose memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose<'i> {
+    /// The acting agent's.
+    Own,
+    /// Of whoever has this id, or the store with this id.
+    Named(&'i str),
+}
+
+impl<'i> Whose<'i> {
+    /// What a store is called by clients that may not know their own id.
+    pub(super) fn named(store: &'i str) -> Self {
+        match store {
+            "" | "self" | "default" | "undefined" => Self::Own,
+            other => Self::Named(other),
+        }
+    }
+}
+
+/// A store, or where one will be.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    /// The store; none while nothing was written.
+    pub(super) store: Option<StoreId>,
+    /// What it is called: the id of whose home it is, or the one it was asked for by.
+    pub(super) name: String,
+}
+
+impl Place {
+    /// The place that somebody's memory is at.
+    pub(super) async fn find(
+        engine: &Engine,
+        context: &Context,
+        whose: Whose<'_>,
+    ) -> Result<Self, Error> {
+        let place = match whose {
+            Whose::Own => {
+                let own = own(engine, context).await?;
+                Self { store: engine.home(context, &own, false).await?, name: own.name }
+            }
+            Whose::Named(id) => {
+                let store = engine.store_named(context, id, false).await?;
+                Self { store, name: id.to_owned() }
+            }
+        };
+        let memory = context.caller.memory;
+        if place.store.is_none() && !(memory.is_on && memory.own) {
+            // There is no store yet of which the core could say so.
+            return Err(Error::Denied(super::answer::SWITCHED_OFF));
+        }
+        Ok(place)
+    }
+
+    /// The store, made if it is the caller's home and this is the first that is written there.
+    pub(super) async fn to_write(
+        &self,
+        engine: &Engine,
+        context: &Context,
+    ) -> Result<StoreId, Error> {
+        if let Some(store) = self.store {
+            return Ok(store);
+        }
+        let own = own(engine, context).await?;
+        engine.home(context, &own, true).await?.ok_or(Error::NotFound("memory store"))
+    }
+}
+
+/// The acting agent.
+pub(super) async fn own(engine: &Engine, context: &Context) -> Result<Principal, Error> {
+    let id = context.caller.principal.to_string();
+    engine.named(context, &id).await?.ok_or(Error::NotFound("principal"))
+}
+
+/// The caller as the agent it says it is. Clients that do not know their agent say nothing, or
+/// `undefined`.
+pub(super) async fn acting(
+    engine: &Engine,
+    context: &Context,
+    claimed: Option<&str>,
+) -> Result<Context, Error> {
+    let claimed = claimed.filter(|agent| !matches!(*agent, "" | "undefined"));
+    engine.acting(context, claimed).await
+}

@@ -1,0 +1,126 @@
+//! `view` and `search`: entries as JSON, one, those of a store, or those a query finds.
+
+use super::access::reachable;
+use super::address::{Target, What, target};
+use super::entry::{self, Writers};
+use super::key::key_of;
+use crate::tool::answer::{Stop, says};
+use crate::tool::desk::Desk;
+use crate::tool::input::Input;
+use crate::tool::shelf::{SCAN_MAX, Shelf};
+use loci_engine::search::{Reach, SearchRequest, Wanted};
+use loci_model::{Memory, PathPrefix, StoreId, View, limit};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashSet};
+
+/// Entries of one list.
+const LISTED_MAX: usize = 1000;
+/// Results of one search.
+const FOUND_MAX: i64 = 50;
+/// Bytes of the values in one answer: more than a model reads.
+const VALUES_BYTES_MAX: usize = 1024 * 1024;
+
+/// One entry (null when there is none), or the entries of a store.
+pub(super) async fn view(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
+    let Some(Target { whose, what, .. }) = target(desk, input)? else {
+        return says("path is required for view");
+    };
+    let place = desk.place(whose).await?;
+    let shelf = desk.shelf(&place);
+    match what {
+        What::Nothing => says("path is required for view"),
+        What::List(prefix) => list(desk, shelf, &prefix).await,
+        What::Entry(key) => {
+            let Some(newest) = entry::at(shelf, &key).await?.into_iter().next() else {
+                return Ok(Value::Null);
+            };
+            let Some(memory) = shelf.load(newest.id).await? else { return Ok(Value::Null) };
+            Ok(Writers::default().show(desk, &memory, &place.name).await?)
+        }
+    }
+}
+
+/// The entries whose keys begin with a prefix, by key. An answer that had to leave some out says so.
+async fn list(desk: &Desk<'_>, shelf: Shelf<'_>, prefix: &str) -> Result<Value, Stop> {
+    let tree = shelf.below(&PathPrefix::root(), SCAN_MAX).await?;
+    let mut newest: BTreeMap<String, Memory> = BTreeMap::new();
+    for memory in tree.memories {
+        let Some(key) = key_of(&memory.path).filter(|key| key.starts_with(prefix)) else {
+            continue;
+        };
+        let is_newer =
+            |known: &Memory| (known.updated_at, known.id) < (memory.updated_at, memory.id);
+        if newest.get(&key).is_none_or(is_newer) {
+            newest.insert(key, memory);
+        }
+    }
+    let mut is_cut = tree.is_cut || newest.len() > LISTED_MAX;
+    let (mut entries, mut writers, mut bytes) = (Vec::new(), Writers::default(), 0);
+    for memory in newest.values().take(LISTED_MAX) {
+        bytes += memory.size_bytes as usize;
+        if bytes > VALUES_BYTES_MAX {
+            is_cut = true;
+            break;
+        }
+        if let Some(memory) = shelf.load(memory.id).await? {
+            entries.push(writers.show(desk, &memory, &shelf.place.name).await?);
+        }
+    }
+    let mut answer = json!({ "entries": entries });
+    if is_cut {
+        answer["truncated"] = Value::Bool(true);
+    }
+    Ok(answer)
+}
+
+/// What a query finds in one store, or in all that the agent can reach here and now.
+pub(super) async fn search(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
+    let query = input.text("query", limit::QUERY_CHARS_MAX)?.unwrap_or_default();
+    if query.trim().is_empty() {
+        return says("query is required for search");
+    }
+    let count = match input.integer("limit")? {
+        None => limit::SEARCH_RESULTS_DEFAULT,
+        Some(count @ 1..=FOUND_MAX) => count as usize,
+        Some(_) => return says(format!("limit takes 1 to {FOUND_MAX}")),
+    };
+    let names = stores_to_search(desk, input).await?;
+    if names.is_empty() {
+        return Ok(json!({ "entries": [] }));
+    }
+    let request = SearchRequest {
+        reach: Reach::Stores(names.keys().copied().collect()),
+        wanted: Wanted::new(query, count),
+        view: View::Full,
+        explain: false,
+        snippet_chars: 0,
+        as_of: None,
+        wait: None,
+    };
+    let found = desk.engine.search(&desk.context, &request).await?;
+    let (mut entries, mut writers) = (Vec::new(), Writers::default());
+    let (mut seen, mut bytes) = (HashSet::new(), 0);
+    for hit in found.hits {
+        let Some(key) = key_of(&hit.memory.path) else { continue };
+        bytes += hit.memory.size_bytes as usize;
+        if bytes > VALUES_BYTES_MAX || !seen.insert((hit.memory.store, key)) {
+            continue;
+        }
+        let store = names.get(&hit.memory.store).map(String::as_str).unwrap_or_default();
+        entries.push(writers.show(desk, &hit.memory, store).await?);
+    }
+    Ok(json!({ "entries": entries }))
+}
+
+/// The stores to search, with what they are called: the one that is named, or all.
+async fn stores_to_search(
+    desk: &Desk<'_>,
+    input: &Input,
+) -> Result<BTreeMap<StoreId, String>, Stop> {
+    if input.has("scope") || input.has("store") {
+        let place = desk.place(desk.whose(input)?).await?;
+        return Ok(place.store.map(|store| (store, place.name)).into_iter().collect());
+    }
+    let stores = reachable(desk, input).await?;
+    Ok(stores.into_iter().filter_map(|one| Some((one.store?, one.name))).collect())
+}

@@ -1,0 +1,294 @@
+//! `create`, `edit`, `delete` and `rename` of entries.
+//!
+//! A rename within a store is one atomic edit of the entry itself, so type, lifetime, visibility,
+//! seal and history stay. To another store it takes two commits, the destination first: whatever
+//! happens in between, the entry is in one of them or in both, never in none.
+
+use super::address::{Key, Target, What, destination, target};
+use super::entry::{self, kept, value_of};
+use super::key::path_of;
+use crate::tool::answer::{NOT_OWNER, Stop, says};
+use crate::tool::desk::Desk;
+use crate::tool::input::Input;
+use crate::tool::shelf::{ATTEMPTS_MAX, Shelf, outrun, relocation, removal};
+use loci_engine::Error;
+use loci_model::{At, AttributesPatch, Edit, EditOp, Expect, Memory, OnSame, limit};
+use serde_json::Value;
+
+/// Characters shown around a change, on either side.
+const AROUND_CHARS: usize = 40;
+/// Characters shown of a text that was changed.
+const CHANGED_CHARS_MAX: usize = 1000;
+
+/// Writes an entry, over what is there. The caller's own memory is written, not another writer's of
+/// the same key: that stays and is shown again should this one go.
+pub(super) async fn create(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
+    let (target, key) = entry_for(desk, input, "create")?;
+    let Some(content) = input.value("content") else {
+        return says("content is required for create");
+    };
+    let place = desk.place(target.whose).await?;
+    let shelf = desk.shelf(&place);
+    let there = entry::at(shelf, &key).await?;
+    let me = desk.context.caller.principal;
+    let own = there.iter().find(|memory| memory.partition.is_none_or(|of| of == me));
+    let at = match own {
+        Some(own) => At::Id(own.id),
+        None => At::Path(None, path_of(&key.plain).map_err(Error::from)?),
+    };
+    // What is written is the newest, even if the caller wrote the same before somebody else did.
+    let is_newest = there.first().map(|first| first.id) == own.map(|own| own.id);
+    let on_same = if is_newest { OnSame::Skip } else { OnSame::Record };
+    let (content, attributes) = kept(content);
+    let op = EditOp::Put { content: Some(content), to: None, attributes };
+    shelf.commit(vec![Edit { at, expect: Expect::Anything, on_same, op }]).await?;
+    Ok(Value::from(format!("Created {}", target.shown)))
+}
+
+/// Replaces a text that occurs once, or the first time it occurs.
+pub(super) async fn edit(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
+    let (target, key) = entry_for(desk, input, "edit")?;
+    let (old, new) = (input.content("old_str")?, input.content("new_str")?);
+    let (Some(old), Some(new)) = (old.filter(|old| !old.is_empty()), new) else {
+        return says("old_str and new_str are required for edit");
+    };
+    let is_first_enough = match input.text("occurrence", limit::NAME_CHARS_MAX)? {
+        None | Some("only") => false,
+        Some("first") => true,
+        Some(_) => return says("occurrence must be only or first"),
+    };
+    let path = &target.shown;
+    let place = desk.place(target.whose).await?;
+    let shelf = desk.shelf(&place);
+    let change = |memory: &Memory, text: &str| {
+        if let Some(kind) = value_of(memory).as_ref().and_then(not_text) {
+            return says(format!(
+                "Cannot edit {path}: value is {kind}, not text. Use create to overwrite, or fetch \
+                 + delete + create to convert."
+            ));
+        }
+        let Some(at) = text.find(old) else {
+            return says(format!("old_str not found in {path}"));
+        };
+        let count = text.matches(old).count();
+        if count > 1 && !is_first_enough {
+            return says(format!(
+                "old_str matches {count} times in {path}. Add more surrounding context so the \
+                 match is unique."
+            ));
+        }
+        let (before, after) = (&text[..at], &text[at + old.len()..]);
+        Ok(([before, new, after].concat(), difference(before, old, new, after)))
+    };
+    let sealed = || format!("Cannot edit {path}: it is sealed, and only its writer can open it.");
+    for _ in 0..ATTEMPTS_MAX {
+        let Some(newest) = entry::at(shelf, &key).await?.into_iter().next() else {
+            return not_found(path);
+        };
+        if let Some(lines) = shelf.rewrite(newest.id, &change, sealed).await? {
+            return Ok(Value::from(format!("Edited {path}\n{lines}")));
+        }
+    }
+    Err(outrun())
+}
+
+/// The type of a value that is not text.
+fn not_text(value: &Value) -> Option<&'static str> {
+    match value {
+        Value::String(_) => None,
+        Value::Null => Some("null"),
+        Value::Bool(_) => Some("boolean"),
+        Value::Number(_) => Some("number"),
+        Value::Array(_) => Some("array"),
+        Value::Object(_) => Some("object"),
+    }
+}
+
+/// The change in its surroundings, as two lines.
+fn difference(before: &str, old: &str, new: &str, after: &str) -> String {
+    let start = before.char_indices().rev().nth(AROUND_CHARS - 1).map_or(0, |(at, _)| at);
+    let end = after.char_indices().nth(AROUND_CHARS).map_or(after.len(), |(at, _)| at);
+    let lead = if start > 0 { "…" } else { "" };
+    let trail = if end < after.len() { "…" } else { "" };
+    let line = |sign: &str, text: &str| {
+        let text = match text.char_indices().nth(CHANGED_CHARS_MAX) {
+            None => text.to_owned(),
+            Some((cut, _)) => format!("{}…", &text[..cut]),
+        };
+        let whole = format!("{lead}{}[{text}]{}{trail}", &before[start..], &after[..end]);
+        format!("  {sign} {}", whole.replace('\n', "\\n"))
+    };
+    format!("{}\n{}", line("-", old), line("+", new))
+}
+
+/// Removes an entry.
+pub(super) async fn delete(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
+    let (target, key) = entry_for(desk, input, "delete")?;
+    let place = desk.place(target.whose).await?;
+    let is_all = remove(desk.shelf(&place), &key, &target.shown).await?;
+    Ok(Value::from(format!("Deleted {}{}", target.shown, rest(is_all))))
+}
+
+async fn remove(shelf: Shelf<'_>, key: &Key, path: &str) -> Result<bool, Stop> {
+    for _ in 0..ATTEMPTS_MAX {
+        let found = entry::at(shelf, key).await?;
+        if found.is_empty() {
+            break;
+        }
+        match shelf.take_away(&found, |memory| Ok(removal(memory))).await {
+            Err(Stop::Fails(Error::NotFound("memory"))) => {}
+            Err(Stop::Fails(Error::Denied(NOT_OWNER))) => {
+                return says(format!("Cannot delete {path}: {NOT_OWNER}"));
+            }
+            other => return other,
+        }
+    }
+    not_found(path)
+}
+
+/// What an answer adds when another writer's entry could not be taken away.
+fn rest(is_all: bool) -> &'static str {
+    if is_all { "" } else { ". Another writer's entry of this name remains" }
+}
+
+/// Gives an entry another key, or another store.
+pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
+    const NEEDED: &str = "path and new_str (new path) are required for rename";
+    let new = input.text("new_str", limit::PATH_BYTES_MAX)?.filter(|new| !new.is_empty());
+    let (Some(source), Some(new)) = (target(desk, input)?, new) else {
+        return says(NEEDED);
+    };
+    let dest = destination(&source, new)?;
+    let (What::Entry(from), What::Entry(to)) = (&source.what, &dest.what) else {
+        return says("path must include a filename for rename");
+    };
+    let done = |rest: &str| Ok(Value::from(format!("Renamed {} → {new}{rest}", source.shown)));
+    let here = desk.place(source.whose).await?;
+    let there = desk.place(dest.whose).await?;
+    let shelf = desk.shelf(&here);
+    if here.store != there.store {
+        let is_all = carry(shelf, (from, &source.shown), desk.shelf(&there), (to, new)).await?;
+        return done(rest(is_all));
+    }
+    let path = path_of(&to.plain).map_err(Error::from)?;
+    for _ in 0..ATTEMPTS_MAX {
+        let found = entry::at(shelf, from).await?;
+        if found.is_empty() {
+            return not_found(&source.shown);
+        }
+        if from.plain == to.plain {
+            return done("");
+        }
+        if !entry::at(shelf, to).await?.is_empty() {
+            return taken(&source.shown, new);
+        }
+        match shelf.take_away(&found, |memory| Ok(relocation(memory, path.clone()))).await {
+            Ok(is_all) => return done(rest(is_all)),
+            Err(Stop::Fails(Error::ExpectFailed | Error::NotFound("memory"))) => {}
+            Err(Stop::Fails(Error::PathTaken { .. })) => return taken(&source.shown, new),
+            Err(Stop::Fails(Error::Denied(NOT_OWNER))) => {
+                return says(format!("Cannot rename {}: {NOT_OWNER}", source.shown));
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    Err(outrun())
+}
+
+fn taken<T>(path: &str, new: &str) -> Result<T, Stop> {
+    says(format!("Cannot rename {path}: {new} already exists"))
+}
+
+/// Carries an entry to another store: written there, then removed here. If it cannot be removed
+/// here, what was written there is taken back.
+async fn carry(
+    here: Shelf<'_>,
+    (from, shown): (&Key, &str),
+    there: Shelf<'_>,
+    (to, new): (&Key, &str),
+) -> Result<bool, Stop> {
+    let newest = entry::at(here, from).await?.into_iter().next();
+    let memory = match newest {
+        None => None,
+        Some(newest) => here.load(newest.id).await?,
+    };
+    let Some(memory) = memory else { return not_found(shown) };
+    if !entry::at(there, to).await?.is_empty() {
+        return taken(shown, new);
+    }
+    let path = path_of(&to.plain).map_err(Error::from)?;
+    let op = EditOp::Put {
+        content: memory.content.clone(),
+        to: None,
+        attributes: AttributesPatch::replace(memory.attributes.clone()),
+    };
+    let at = At::Path(None, path.clone());
+    let copy = Edit { at: at.clone(), expect: Expect::Absent, on_same: OnSame::Skip, op };
+    match there.commit(vec![copy]).await {
+        Ok(()) => {}
+        Err(Error::PathTaken { .. }) => return taken(shown, new),
+        Err(Error::Denied(_) | Error::NotFound("memory store")) => {
+            return says(format!("Cannot rename {shown}: no write access to the store of {new}"));
+        }
+        Err(error) => return Err(error.into()),
+    }
+    let gone = match unchanged(here, &memory).await? {
+        true => remove(here, from, shown).await,
+        false => says(format!("{shown} was changed by somebody else meanwhile. Try again.")),
+    };
+    match gone {
+        Ok(is_all) => Ok(is_all),
+        Err(refused) => {
+            let expect = Expect::Digest(memory.digest);
+            let undone = there.commit(vec![Edit::remove(at, expect)]).await;
+            match (undone, refused) {
+                (Ok(()), refused) => Err(refused),
+                (Err(_), Stop::Says(why)) => says(format!("{why} A copy is at {new}.")),
+                (Err(_), refused) => Err(refused),
+            }
+        }
+    }
+}
+
+async fn unchanged(shelf: Shelf<'_>, memory: &Memory) -> Result<bool, Stop> {
+    let now = shelf.load(memory.id).await?;
+    Ok(now.is_some_and(|now| now.revision == memory.revision))
+}
+
+fn not_found<T>(path: &str) -> Result<T, Stop> {
+    says(format!("Memory not found: {path}"))
+}
+
+/// The entry a command means, which must be one.
+fn entry_for<'i>(
+    desk: &Desk<'_>,
+    input: &'i Input,
+    command: &str,
+) -> Result<(Target<'i>, Key), Stop> {
+    let Some(target) = target(desk, input)? else {
+        return says(format!("path is required for {command}"));
+    };
+    match target.what.clone() {
+        What::Entry(key) => Ok((target, key)),
+        What::List(_) | What::Nothing => {
+            says(format!("path must include a filename for {command}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_two_lines() {
+        assert_eq!(difference("a ", "b", "c", " d"), "  - a [b] d\n  + a [c] d");
+        let (before, after) = ("x".repeat(41), "y".repeat(41));
+        let (x, y) = ("x".repeat(40), "y".repeat(40));
+        let expected = format!("  - …{x}[é]{y}…\n  + …{x}[]{y}…");
+        assert_eq!(difference(&before, "é", "", &after), expected);
+        assert_eq!(difference("", "a\nb", "c", ""), "  - [a\\nb]\n  + [c]");
+        let (exact, edge) = ("x".repeat(40), "é".repeat(40));
+        assert_eq!(difference(&exact, "a", "b", &edge).matches('…').count(), 0);
+    }
+}
