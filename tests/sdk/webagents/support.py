@@ -201,8 +201,9 @@ class Loci:
         answer = self.call("DELETE", f"/v1/chats/{chat}/members/{name}", self.admin_key)
         assert answer.is_success, answer.text
 
-    def switch(self, agent: Agent, **changed: bool) -> None:
-        switches = {"enabled": True, "self": True, "chat": True, "user": True, **changed}
+    def switch(self, agent: Agent, *off: str) -> None:
+        """All of an agent's switches on, but for these."""
+        switches = {name: name not in off for name in ("enabled", "self", "chat", "user")}
         self.admin("POST", f"/v1/principals/{agent.id}/memory", switches)
 
     def put(self, agent: Agent, key: str, body: dict, store: str | None = None) -> httpx.Response:

@@ -37,7 +37,7 @@ def test_all_are_on_at_first(loci, ada):
 
 def test_memory_off(loci, ada, bob, places):
     memory, where = places
-    loci.switch(ada, enabled=False)
+    loci.switch(ada, "enabled")
     for store in where.values():
         refused(memory, store)
     assert memory("search", query="before") == failed("search", 403)
@@ -51,7 +51,7 @@ def test_memory_off(loci, ada, bob, places):
 @pytest.mark.parametrize("off", ["self", "chat", "user"])
 def test_one_of_them_off(loci, ada, places, off):
     memory, where = places
-    loci.switch(ada, **{off: False})
+    loci.switch(ada, off)
     refused(memory, where[off])
     for name, store in where.items():
         if name != off:
@@ -69,9 +69,9 @@ def test_search_leaves_out_what_is_off(loci, ada):
     memory("set", key="own", value=needle)
     memory("set", store=chat, key="chats", value=needle)
     settled(lambda: memory.hits(needle), {(ada.id, "own"), (chat, "chats")})
-    loci.switch(ada, chat=False)
+    loci.switch(ada, "chat")
     assert memory.hits(needle) == {(ada.id, "own")}
-    loci.switch(ada, self=False)
+    loci.switch(ada, "self")
     assert memory.hits(needle) == {(chat, "chats")}
 
 
@@ -80,7 +80,7 @@ def test_the_other_routes_are_off_with_it(loci, ada):
 
     notes = ada.scoped()
     run(notes.put("owner", "note", "before"))
-    loci.switch(ada, enabled=False)
+    loci.switch(ada, "enabled")
     with pytest.raises(MemoryPortalError, match="^memory: the platform answered 403"):
         run(notes.get("owner", "note"))
     with pytest.raises(MemoryPortalError, match="^memory: the platform answered 403"):
@@ -92,13 +92,13 @@ def test_the_other_routes_are_off_with_it(loci, ada):
 
 
 def test_others_are_not_touched(loci, ada, bob):
-    loci.switch(ada, enabled=False)
+    loci.switch(ada, "enabled")
     assert bob.memory()("set", key="note", value=1) == "OK"
     assert bob.memory().value("note") == 1
 
 
 def test_an_agent_does_not_switch_itself(loci, ada, bob):
-    loci.switch(ada, enabled=False)
+    loci.switch(ada, "enabled")
     for agent in (ada, bob):
         body = {"enabled": True, "self": True, "chat": True, "user": True}
         answer = loci.call("POST", f"/v1/principals/{ada.id}/memory", agent.key, json=body)
