@@ -150,15 +150,14 @@ pub(crate) fn shared_by(
     Ok(stores.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Takes back everything that somebody gave of a store, with what stood on it.
+/// Takes back everything that somebody gave of the grants of a store, with what stood on it.
 pub(crate) fn take_back_all(
     conn: &Connection,
     store_pk: i64,
-    store: StoreId,
+    mut grants: Vec<Grant>,
     owner: PrincipalId,
     giver: PrincipalId,
 ) -> Result<Vec<GrantId>> {
-    let mut grants = list(conn, store_pk, store)?;
     let given = grants.iter().filter(|grant| grant.given_by == giver);
     let given: Vec<GrantId> = given.map(|grant| grant.id).collect();
     let mut revoked = Vec::new();

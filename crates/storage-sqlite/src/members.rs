@@ -10,9 +10,9 @@ use crate::stores::StoreRow;
 use crate::{grants, keys};
 use loci_model::policy::{AdminPass, ConvenePass, Facts, Relation};
 use loci_model::{
-    Grant, GrantId, Invalid, Membership, PrincipalId, PrincipalKind, Timestamp, WorkspaceId, limit,
+    GrantId, Invalid, Membership, PrincipalId, PrincipalKind, Timestamp, WorkspaceId, limit,
 };
-use loci_storage::{Receipt, StorageError};
+use loci_storage::{Receipt, StorageError, holds_grant};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::{HashMap, HashSet};
 
@@ -214,16 +214,25 @@ fn take_back_unfounded(
     now: Timestamp,
     revoked: &mut Vec<GrantId>,
 ) -> Result<()> {
-    let is_admin = keys::principal(conn, giver)?.is_some_and(|giver| giver.is_admin);
-    if is_admin || giver == owner || relation(conn, giver, owner)?.is_some() {
+    if needs_no_grant(conn, giver, owner)? {
         return Ok(());
     }
     for (store_pk, store) in grants::shared_by(conn, giver, owner)? {
-        let stands_alone = |grant: &Grant| grant.given_by != giver && grant.is_valid_at(now);
-        if grants::concerning(conn, store_pk, store, giver)?.iter().any(stands_alone) {
-            continue;
+        let known = grants::list(conn, store_pk, store)?;
+        let mut rooted = HashSet::new();
+        for by in known.iter().map(|grant| grant.given_by).collect::<HashSet<_>>() {
+            if needs_no_grant(conn, by, owner)? {
+                rooted.insert(by);
+            }
         }
-        revoked.extend(grants::take_back_all(conn, store_pk, store, owner, giver)?);
+        if !holds_grant(&known, giver, now, |one| rooted.contains(&one)) {
+            revoked.extend(grants::take_back_all(conn, store_pk, known, owner, giver)?);
+        }
     }
     Ok(())
+}
+
+fn needs_no_grant(conn: &Connection, who: PrincipalId, owner: PrincipalId) -> Result<bool> {
+    let is_admin = keys::principal(conn, who)?.is_some_and(|who| who.is_admin);
+    Ok(is_admin || who == owner || relation(conn, who, owner)?.is_some())
 }

@@ -7,13 +7,16 @@
     reason = "the cases are tests, and their names say what they show"
 )]
 
+pub mod address;
 pub mod as_of;
 mod cases;
 pub mod change;
 pub mod commit;
+pub mod event;
 pub mod expire;
 pub mod fixture;
 pub mod grant;
+pub mod group;
 pub mod idempotency;
 pub mod import;
 pub mod key;

@@ -37,6 +37,7 @@ macro_rules! for_each_contract_case {
                 a_deleted_version_keeps_the_path_and_nothing_else
                 remove_obeys_its_precondition
                 only_the_owner_removes_where_the_store_says_so
+                only_the_owner_moves_where_only_the_owner_removes
                 versions_name_their_actor_and_cause
                 the_creator_owns_the_memory
                 a_batch_applies_in_order_each_seeing_the_last
@@ -179,6 +180,46 @@ macro_rules! for_each_contract_case {
                 an_expired_grant_lists_nothing_but_is_kept
                 an_own_grant_goes_before_one_to_everyone
             }
+            group {
+                somebody_is_in_a_group_once
+                only_groups_have_members_and_none_is_one
+                groups_stay_in_their_workspace
+                who_is_not_in_a_group_cannot_leave_it
+                memberships_come_in_pages
+                a_member_reaches_the_store_of_its_group
+                who_is_in_a_group_with_a_user_is_its_companion
+                companions_stay_while_one_group_has_both
+                an_administrator_knows_how_it_stands_to_every_owner
+                what_is_switched_off_is_not_listed
+                a_grant_goes_before_membership_and_membership_before_everyone
+                leaving_takes_back_what_was_given_of_the_groups_store
+                leaving_takes_back_what_was_given_of_users_stores
+                leaving_keeps_what_has_another_ground
+                what_everyone_has_is_a_ground
+                an_expired_grant_is_no_ground
+                nobody_stands_on_what_they_gave_themselves
+                a_member_can_give_to_who_leaves
+            }
+            address {
+                a_store_is_found_by_its_address
+                what_is_at_an_address_already_is_the_receipt
+                of_many_creations_at_one_address_one_wins
+                a_removed_store_frees_its_address
+                an_archived_store_keeps_its_address
+                a_store_is_not_imported_at_a_taken_address
+                the_newest_of_a_path_is_what_changed_last
+                the_newest_of_a_path_is_one_that_the_reader_may_see
+            }
+            event {
+                events_come_back_as_they_happened
+                events_come_in_pages
+                each_workspace_has_its_own_log
+                an_audited_write_and_its_event_are_one
+                an_event_that_breaks_a_rule_undoes_its_write
+                an_audited_write_does_all_that_a_write_does
+                a_repeated_request_is_recorded_once
+                events_of_many_at_once_are_one_chain
+            }
             redact {
                 redaction_takes_content_path_and_attributes
                 redaction_adds_no_version_but_one_change
@@ -261,6 +302,8 @@ macro_rules! for_each_contract_case {
                 principals_are_found_by_id_and_name
                 a_principal_is_found_in_its_own_workspace_only
                 a_name_is_taken_once
+                switches_are_kept_and_count_at_once
+                a_name_is_found_as_soon_as_it_is_taken
                 a_key_comes_back_with_its_principal
                 a_hash_is_used_once
                 keys_are_listed_oldest_first
@@ -304,6 +347,8 @@ macro_rules! for_each_contract_case {
                 every_kind_of_receipt_is_carried_over
                 what_is_remembered_comes_in_pages
                 requests_of_credentials_that_are_gone_are_left_out
+                memberships_are_imported
+                events_are_imported_in_order_only
                 what_is_different_is_refused
                 what_belongs_to_another_workspace_is_refused
             }

@@ -387,6 +387,30 @@ pub async fn only_the_owner_removes_where_the_store_says_so(db: Db) {
     world.commit_as(guest_pass().await, vec![remove("/guests")]).await.unwrap();
 }
 
+pub async fn only_the_owner_moves_where_only_the_owner_removes(db: Db) {
+    let policy = StorePolicy { remove: Who::Owner, ..StorePolicy::default() };
+    let world = World::with_policy(db, policy).await;
+    let guest = world.new_principal("guest").await;
+    super::grant::share(&world, guest, loci_model::Level::ReadWrite).await;
+    let as_guest = async |edit| {
+        let caller = world.caller(guest, Audience::Host);
+        let pass = policy::write(&caller, &world.facts(guest).await, world.now()).unwrap();
+        world.commit_as(pass, vec![edit]).await
+    };
+    let owners = world.put("/owners", "x").await;
+    let guests = as_guest(put("/guests", "x")).await.unwrap()[0].memory.id;
+    assert_refused!(
+        as_guest(rename(owners.id, "/taken")).await,
+        StorageError::Refused { refusal: Refusal::NotOwner, .. }
+    );
+    as_guest(update(owners.id, "changed")).await.unwrap();
+    as_guest(rename(owners.id, "/owners")).await.unwrap();
+    as_guest(rename(guests, "/moved")).await.unwrap();
+    world.edit(rename(guests, "/by-owner")).await.unwrap();
+    assert_eq!(world.paths().await, ["/by-owner", "/owners"]);
+    assert_eq!(world.text_at("/owners").await.unwrap(), "changed");
+}
+
 pub async fn versions_name_their_actor_and_cause(db: Db) {
     let world = World::new(db).await;
     let pass = world.model_write_pass().await;

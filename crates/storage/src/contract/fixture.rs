@@ -6,14 +6,15 @@ use crate::{
 };
 use loci_model::edit::Occurrence;
 use loci_model::policy::{
-    self, AdminPass, BrowsePass, ManagePass, ReadPass, SearchPass, SharePass, System, WritePass,
+    self, AdminPass, BrowsePass, ConvenePass, ManagePass, ReadPass, SearchPass, SharePass, System,
+    WritePass,
 };
 use loci_model::query::{ListItem, ListQuery, VersionQuery};
 use loci_model::{
     Actor, At, Attributes, AttributesPatch, Audience, Caller, Cause, Change, Content, Edit, EditOp,
-    Expect, KeyId, KeyScope, Memory, MemoryId, MemoryPath, OnSame, Outcome, Patch, Principal,
-    PrincipalId, PrincipalKind, Store, StoreId, StorePolicy, Timestamp, Version, VersionId, View,
-    Visibility, WorkspaceId,
+    Event, Expect, GrantId, Happening, KeyId, KeyScope, Membership, Memory, MemoryId, MemoryPath,
+    MemorySwitches, OnSame, Outcome, Patch, Principal, PrincipalId, PrincipalKind, Store, StoreId,
+    StorePolicy, Timestamp, Version, VersionId, View, Visibility, WorkspaceId,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -114,6 +115,10 @@ impl World {
         self.system().administer(self.workspace, self.now())
     }
 
+    pub fn convene_pass(&self) -> ConvenePass {
+        self.system().convene(self.workspace, self.now())
+    }
+
     pub fn browse_pass(&self) -> BrowsePass {
         self.system().browse(self.workspace, self.now())
     }
@@ -122,7 +127,7 @@ impl World {
     pub fn caller(&self, principal: PrincipalId, audience: Audience) -> Caller {
         Caller {
             acts_for_agents: false,
-            memory: loci_model::MemorySwitches::default(),
+            memory: MemorySwitches::default(),
             workspace: self.workspace,
             principal,
             is_admin: false,
@@ -157,18 +162,75 @@ impl World {
     // Making things.
 
     pub async fn new_principal(&self, name: &str) -> PrincipalId {
-        let principal = Principal {
-            memory: loci_model::MemorySwitches::default(),
-            id: PrincipalId::from_u128(next_bits()),
-            workspace: self.workspace,
-            kind: PrincipalKind::User,
-            name: name.to_owned(),
-            is_admin: false,
-            created_at: self.now(),
-        };
+        self.new_one(PrincipalKind::User, name).await
+    }
+
+    /// A principal of some kind.
+    pub async fn new_one(&self, kind: PrincipalKind, name: &str) -> PrincipalId {
+        let principal = self.plan_principal(kind, name);
         let id = principal.id;
         self.write(Mutation::CreatePrincipal(principal)).await.unwrap();
         id
+    }
+
+    /// A principal that is not stored yet.
+    pub fn plan_principal(&self, kind: PrincipalKind, name: &str) -> Principal {
+        Principal {
+            memory: MemorySwitches::default(),
+            id: PrincipalId::from_u128(next_bits()),
+            workspace: self.workspace,
+            kind,
+            name: name.to_owned(),
+            is_admin: false,
+            created_at: self.now(),
+        }
+    }
+
+    /// Another workspace.
+    pub async fn new_workspace(&self) -> WorkspaceId {
+        let workspace = WorkspaceId::from_u128(next_bits());
+        self.write(Mutation::CreateWorkspace(workspace, self.now())).await.unwrap();
+        workspace
+    }
+
+    pub async fn join(&self, group: PrincipalId, member: PrincipalId) -> Membership {
+        let new = Membership { group, member, since: self.now() };
+        match self.write(Mutation::AddMember(self.convene_pass(), new)).await.unwrap() {
+            Receipt::Member(membership) => membership,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Somebody leaves a group; the grants that went with it, in one order.
+    pub async fn leave(&self, group: PrincipalId, member: PrincipalId) -> Vec<GrantId> {
+        let remove = Mutation::RemoveMember { pass: self.convene_pass(), group, member };
+        match self.write(remove).await.unwrap() {
+            Receipt::MemberRemoved { group: left, member: gone, mut revoked } => {
+                assert_eq!((left, gone), (group, member));
+                revoked.sort();
+                revoked
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Something that happened to the world's store.
+    pub fn happening(&self, kind: &'static str) -> Happening {
+        Happening {
+            workspace: self.workspace,
+            at: self.now(),
+            actor: Actor::Key(KeyId::from_u128(7)),
+            principal: self.owner,
+            kind,
+            store: Some(self.store),
+            subject: Some("subject".into()),
+            detail: None,
+        }
+    }
+
+    /// The whole audit log.
+    pub async fn events(&self) -> Vec<Event> {
+        self.storage.events(&self.admin_pass(), 0, 1000).await.unwrap()
     }
 
     /// A store that is not stored yet.

@@ -23,6 +23,21 @@ fn grant(world: &World, by: PrincipalId, to: Grantee, level: Level) -> Grant {
     }
 }
 
+/// Gives a grant as somebody who can.
+pub(crate) async fn give_as(
+    world: &World,
+    store: StoreId,
+    giver: PrincipalId,
+    to: Grantee,
+    level: Level,
+) -> Grant {
+    let caller = world.caller(giver, Audience::Host);
+    let facts = world.storage.facts(world.workspace, store, giver, None).await.unwrap().unwrap();
+    let pass = policy::share(&caller, &facts, world.now()).unwrap();
+    let grant = Grant { store, ..grant(world, giver, to, level) };
+    give(world, pass, grant).await.unwrap()
+}
+
 async fn give(world: &World, pass: SharePass, grant: Grant) -> Result<Grant> {
     match world.write(Mutation::Share(pass, grant)).await? {
         Receipt::Grant(grant) => Ok(grant),
@@ -61,7 +76,7 @@ async fn revoke(world: &World, pass: SharePass, id: GrantId) -> Result<Vec<Grant
     }
 }
 
-async fn readable(world: &World, reader: PrincipalId) -> Vec<StoreId> {
+pub(crate) async fn readable(world: &World, reader: PrincipalId) -> Vec<StoreId> {
     let caller: Caller = world.caller(reader, Audience::Host);
     let query = CreatedQuery {
         since: None,

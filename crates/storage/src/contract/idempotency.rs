@@ -2,7 +2,8 @@
 
 use super::fixture::*;
 use crate::{Applied, Idempotency, Mutation, Receipt, Result, Storage, StorageError};
-use loci_model::StorePolicy;
+use loci_model::event::kind;
+use loci_model::{Membership, MemorySwitches, PrincipalKind, StorePolicy};
 use std::sync::Arc;
 
 type Db = Arc<dyn Storage>;
@@ -100,8 +101,16 @@ pub async fn every_kind_of_write_can_be_repeated(db: Db) {
     let first = world.put("/a", "one").await;
     world.put("/a", "two").await;
     let version = loci_model::VersionId::from_u128(next_bits());
+    let group = world.new_one(PrincipalKind::Group, "room").await;
+    let member = world.new_principal("guest").await;
+    let off = MemorySwitches { own: false, ..MemorySwitches::default() };
+    let inside = Membership { group, member, since: world.now() };
     let mutations = || {
         vec![
+            Mutation::AddMember(world.convene_pass(), inside),
+            Mutation::RemoveMember { pass: world.convene_pass(), group, member },
+            Mutation::SwitchMemory(world.admin_pass(), member, off),
+            Mutation::Record(world.happening(kind::SEARCHED)),
             Mutation::Redact(world.manage_pass(), first.head),
             Mutation::Erase { pass: world.manage_pass(), memory: first.id, version },
             Mutation::ArchiveStore(world.manage_pass()),
@@ -121,6 +130,7 @@ pub async fn every_kind_of_write_can_be_repeated(db: Db) {
         assert_eq!(again.receipt, once.receipt);
         assert_eq!(world.feed().await.len(), feed);
     }
+    assert_eq!(world.events().await.len(), 1, "what was recorded is not recorded again");
 }
 
 pub async fn old_keys_are_forgotten(db: Db) {

@@ -3,8 +3,8 @@
 use super::fixture::*;
 use crate::{Mutation, Receipt, Storage, StorageError};
 use loci_model::{
-    ApiKey, Audience, KeyId, KeyScope, Level, Power, Principal, PrincipalId, PrincipalKind,
-    Session, SessionId, WorkspaceId,
+    ApiKey, Audience, KeyId, KeyScope, Level, MemorySwitches, Power, Principal, PrincipalId,
+    PrincipalKind, Session, SessionId, WorkspaceId,
 };
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub async fn a_new_engine_has_no_workspace(db: Db) {
 pub async fn principals_are_found_by_id_and_name(db: Db) {
     let world = World::new(db).await;
     let agent = Principal {
-        memory: loci_model::MemorySwitches::default(),
+        memory: MemorySwitches::default(),
         id: PrincipalId::from_u128(next_bits()),
         workspace: world.workspace,
         kind: PrincipalKind::Agent,
@@ -86,11 +86,57 @@ pub async fn a_key_comes_back_with_its_principal(db: Db) {
     let mut key = plan(&world, 1);
     key.scope = KeyScope { power: Power::UpTo(Level::Search), stores: Some(vec![world.store]) };
     (key.audience, key.expires_at) = (Audience::Model, Some(world.in_secs(9)));
+    key.acts_for_agents = true;
     let key = make(&world, key).await;
     let found = world.storage.key_by_hash(&[1; 32]).await.unwrap();
     let owner = world.storage.principal(world.workspace, world.owner).await.unwrap().unwrap();
     assert_eq!(found, Some((key, owner)));
     assert_eq!(world.storage.key_by_hash(&[2; 32]).await.unwrap(), None);
+}
+
+pub async fn switches_are_kept_and_count_at_once(db: Db) {
+    let world = World::new(db).await;
+    let key = make(&world, plan(&world, 1)).await;
+    let known = async || {
+        let by_key = world.storage.key_by_hash(&[1; 32]).await.unwrap().unwrap().1;
+        let by_name = world.storage.principal_by_name(world.workspace, "owner").await;
+        let by_id = world.storage.principal(world.workspace, key.principal).await;
+        assert_eq!((by_name.unwrap().unwrap(), by_id.unwrap().unwrap()), (by_key.clone(), by_key));
+        world.storage.principals(&world.admin_pass()).await.unwrap()[0].memory
+    };
+    let all_on = MemorySwitches::default();
+    assert_eq!(known().await, all_on);
+    for memory in [
+        MemorySwitches { is_on: false, ..all_on },
+        MemorySwitches { own: false, users: false, ..all_on },
+        MemorySwitches { groups: false, ..all_on },
+        all_on,
+    ] {
+        let switch = Mutation::SwitchMemory(world.admin_pass(), world.owner, memory);
+        match world.write(switch).await.unwrap() {
+            Receipt::Principal(told) => assert_eq!((told.id, told.memory), (world.owner, memory)),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(known().await, memory);
+    }
+    let off = MemorySwitches { is_on: false, ..all_on };
+    let elsewhere = world.system().administer(world.new_workspace().await, world.now());
+    let nobody = PrincipalId::from_u128(next_bits());
+    for (pass, id) in [(elsewhere, world.owner), (world.admin_pass(), nobody)] {
+        let switch = Mutation::SwitchMemory(pass, id, off);
+        assert_refused!(world.write(switch).await, StorageError::NotFound("principal"));
+    }
+    assert_eq!(known().await, all_on);
+}
+
+/// What is asked for before it is made must not stay unknown.
+pub async fn a_name_is_found_as_soon_as_it_is_taken(db: Db) {
+    let world = World::new(db).await;
+    let find = async || world.storage.principal_by_name(world.workspace, "late").await.unwrap();
+    assert_eq!(find().await, None);
+    let late = world.new_one(PrincipalKind::Group, "late").await;
+    let found = find().await.unwrap();
+    assert_eq!((found.id, found.kind), (late, PrincipalKind::Group));
 }
 
 pub async fn a_hash_is_used_once(db: Db) {

@@ -1,5 +1,5 @@
 //! What it takes to move everything from one engine to another: telling all there is, and taking in
-//! sessions, keys and remembered requests as they were.
+//! sessions, keys, remembered requests, memberships and events as they were.
 
 use super::fixture::*;
 use super::{key, session};
@@ -8,9 +8,10 @@ use crate::{
     Idempotency, Mutation, OutcomeRefs, Receipt, ReceiptRefs, Remembered, Result, Storage,
     StorageError,
 };
+use loci_model::event::kind;
 use loci_model::{
-    Access, ApiKey, GrantId, KeyId, MemoryId, Operation, PrincipalId, Session, SessionId,
-    StorePolicy, VersionId, WorkspaceId,
+    Access, ApiKey, Event, GrantId, Happening, KeyId, Membership, MemoryId, Operation, PrincipalId,
+    PrincipalKind, Session, SessionId, StorePolicy, VersionId, WorkspaceId,
 };
 use std::sync::Arc;
 
@@ -119,6 +120,17 @@ pub async fn every_kind_of_receipt_is_carried_over(db: Db) {
         ReceiptRefs::Revoked(vec![GrantId::from_u128(next_bits())]),
         ReceiptRefs::Session(world.workspace, session),
         ReceiptRefs::SessionRemoved(session),
+        ReceiptRefs::Member(Membership {
+            group: PrincipalId::from_u128(next_bits()),
+            member: world.owner,
+            since: world.now(),
+        }),
+        ReceiptRefs::MemberRemoved(
+            PrincipalId::from_u128(next_bits()),
+            world.owner,
+            vec![GrantId::from_u128(next_bits())],
+        ),
+        ReceiptRefs::Recorded(4),
     ];
     let seen: Vec<Remembered> = (0..)
         .zip(kinds)
@@ -179,6 +191,67 @@ pub async fn requests_of_credentials_that_are_gone_are_left_out(db: Db) {
     assert_eq!(told().await, scopes[..3], "nobody has the last one");
     world.write(Mutation::RemoveSession(world.workspace, talk)).await.unwrap();
     assert_eq!(told().await, scopes[..1]);
+}
+
+pub async fn memberships_are_imported(db: Db) {
+    let world = World::new(db).await;
+    let plan = |kind, name| world.plan_principal(kind, name);
+    let (group, agent) = (plan(PrincipalKind::Group, "room"), plan(PrincipalKind::Agent, "bot"));
+    let since = world.in_secs(-500);
+    let inside = Membership { group: group.id, member: agent.id, since };
+    let items = || {
+        let principals = [group.clone(), agent.clone()].map(ImportItem::Principal);
+        principals.into_iter().chain([ImportItem::Membership(inside)]).collect::<Vec<_>>()
+    };
+    let early = import(&world, vec![ImportItem::Membership(inside)]).await;
+    assert_refused!(early, StorageError::NotFound("principal"));
+    assert_eq!(import(&world, items()).await.unwrap(), 3);
+    assert_eq!(import(&world, items()).await.unwrap(), 0, "equal ones are passed over");
+    let other = Membership { since: world.now(), ..inside };
+    let result = import(&world, vec![ImportItem::Membership(other)]).await;
+    assert_refused!(result, StorageError::Taken("member"));
+    let wrong = Membership { group: agent.id, member: world.owner, since };
+    let result = import(&world, vec![ImportItem::Membership(wrong)]).await;
+    assert_refused!(result, StorageError::Invalid(_));
+    let elsewhere = world.system().administer(world.new_workspace().await, world.now());
+    let foreign = Membership { group: group.id, member: world.owner, since };
+    let items = vec![ImportItem::Membership(foreign)];
+    let result = world.write(Mutation::Import(elsewhere, items)).await;
+    assert_refused!(result, StorageError::NotFound("principal"));
+    let members = world.storage.members(&world.convene_pass(), group.id).await.unwrap();
+    assert_eq!(members, [inside]);
+}
+
+pub async fn events_are_imported_in_order_only(db: Db) {
+    let world = World::new(db).await;
+    let mut events: Vec<Event> = Vec::new();
+    for detail in [None, Some(""), Some("read")] {
+        let happening =
+            Happening { detail: detail.map(str::to_owned), ..world.happening(kind::GRANT_GIVEN) };
+        let end = events.last().map(Event::end).unwrap_or_default();
+        events.push(Event::next(end, happening));
+    }
+    let item = |event: &Event| ImportItem::Event(Box::new(event.clone()));
+    let refuse = async |event: &Event| {
+        assert_refused!(import(&world, vec![item(event)]).await, StorageError::Invalid(_));
+    };
+    refuse(&events[1]).await;
+    assert_eq!(import(&world, vec![item(&events[0])]).await.unwrap(), 1);
+    refuse(&events[2]).await;
+    refuse(&Event { detail: Some("another".into()), ..events[1].clone() }).await;
+    refuse(&Event { seq: 0, ..events[0].clone() }).await;
+    refuse(&Event { at: world.now(), ..events[0].clone() }).await;
+    let all = events.iter().map(item).collect::<Vec<_>>();
+    assert_eq!(import(&world, all.clone()).await.unwrap(), 2);
+    assert_eq!(import(&world, all).await.unwrap(), 0, "equal ones are passed over");
+    assert_eq!(world.events().await, events);
+    let next = world.write(Mutation::Record(world.happening(kind::SEARCHED))).await.unwrap();
+    assert_eq!(next, Receipt::Recorded(4));
+    let workspace = world.new_workspace().await;
+    let elsewhere = world.system().administer(workspace, world.now());
+    let foreign = world.write(Mutation::Import(elsewhere, vec![item(&events[0])])).await;
+    assert_refused!(foreign, StorageError::NotFound("workspace"));
+    world.assert_sound().await;
 }
 
 pub async fn what_is_different_is_refused(db: Db) {

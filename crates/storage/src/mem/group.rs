@@ -1,11 +1,11 @@
 //! Who is in which group, what stands on it, and the audit log.
 
 use super::state::{Shelf, State};
-use crate::{Receipt, Result, StorageError};
+use crate::{Receipt, Result, StorageError, holds_grant};
 use loci_model::event::LogEnd;
 use loci_model::policy::{AdminPass, ConvenePass, Relation};
 use loci_model::{
-    Address, Event, GrantId, Grantee, Happening, Invalid, Membership, MemorySwitches, PrincipalId,
+    Address, Event, GrantId, Happening, Invalid, Membership, MemorySwitches, PrincipalId,
     PrincipalKind, StoreId, Timestamp, WorkspaceId, limit,
 };
 use std::collections::BTreeMap;
@@ -132,32 +132,27 @@ impl State {
         owner: PrincipalId,
         now: Timestamp,
     ) -> Vec<GrantId> {
-        let is_admin = self.principal(giver).is_some_and(|giver| giver.is_admin);
-        if is_admin || giver == owner || self.relation(giver, owner).is_some() {
+        if self.needs_no_grant(giver, owner) {
             return Vec::new();
         }
+        let is_owned = |shelf: &&Shelf| shelf.store.owner == owner && !shelf.is_removed;
+        let unfounded = self.shelves.values().filter(is_owned).filter(|shelf| {
+            !holds_grant(&shelf.grants, giver, now, |one| self.needs_no_grant(one, owner))
+        });
+        let unfounded: Vec<StoreId> = unfounded.map(|shelf| shelf.store.id).collect();
         let mut revoked = Vec::new();
-        let mut owned: BTreeMap<StoreId, &mut Shelf> = BTreeMap::new();
-        owned.extend(
-            self.shelves
-                .iter_mut()
-                .filter(|(_, shelf)| shelf.store.owner == owner)
-                .map(|(id, shelf)| (*id, shelf)),
-        );
-        for shelf in owned.into_values().filter(|shelf| !shelf.is_removed) {
-            let is_own =
-                |grantee| grantee == Grantee::Principal(giver) || grantee == Grantee::Everyone;
-            let mut grants = shelf.grants.iter();
-            if grants.any(|grant| {
-                is_own(grant.grantee) && grant.given_by != giver && grant.is_valid_at(now)
-            }) {
-                continue;
-            }
+        for store in unfounded {
+            let shelf = self.shelves.get_mut(&store).expect("it was just looked at");
             for grant in shelf.grants_by(giver) {
                 shelf.take_back(grant, &mut revoked);
             }
         }
         revoked
+    }
+
+    fn needs_no_grant(&self, who: PrincipalId, owner: PrincipalId) -> bool {
+        let is_admin = self.principal(who).is_some_and(|who| who.is_admin);
+        is_admin || who == owner || self.relation(who, owner).is_some()
     }
 
     pub(super) fn import_membership(&mut self, pass: &AdminPass, new: Membership) -> Result<bool> {

@@ -1,0 +1,394 @@
+//! Groups: who is in them, whose stores that opens, and what goes when somebody leaves.
+
+use super::fixture::*;
+use super::grant::{give_as, readable};
+use crate::{Mutation, Storage, StorageError};
+use loci_model::policy::{self, Relation};
+use loci_model::store::Who;
+use loci_model::{
+    Audience, Caller, Grant, GrantId, Grantee, Level, Membership, MemorySwitches, Principal,
+    PrincipalId, PrincipalKind, Store, StoreId, StorePolicy,
+};
+use std::sync::Arc;
+
+type Db = Arc<dyn Storage>;
+
+/// A group with an agent and a user in it, and a store of each of the three.
+struct Room {
+    world: World,
+    group: PrincipalId,
+    agent: PrincipalId,
+    user: PrincipalId,
+    of_group: StoreId,
+    of_agent: StoreId,
+    of_user: StoreId,
+}
+
+impl Room {
+    async fn new(db: Db) -> Self {
+        let world = World::new(db).await;
+        let group = world.new_one(PrincipalKind::Group, "room").await;
+        let agent = world.new_one(PrincipalKind::Agent, "agent").await;
+        let user = world.new_one(PrincipalKind::User, "user").await;
+        let of_group = store_of(&world, group).await;
+        let of_agent = store_of(&world, agent).await;
+        let of_user = store_of(&world, user).await;
+        let room = Self { world, group, agent, user, of_group, of_agent, of_user };
+        room.world.join(group, agent).await;
+        room.world.join(group, user).await;
+        room
+    }
+
+    async fn relation(&self, who: PrincipalId, store: StoreId) -> Option<Relation> {
+        let facts = self.world.storage.facts(self.world.workspace, store, who, None).await;
+        facts.unwrap().expect("the store is there").relation
+    }
+
+    /// What somebody reaches, by all three ways of asking.
+    async fn reach(&self, who: PrincipalId) -> Vec<StoreId> {
+        let caller = self.world.caller(who, Audience::Host);
+        let known = self.world.storage.all_facts(&caller).await.unwrap();
+        for facts in known.iter() {
+            assert_eq!(facts.relation, self.relation(who, facts.store.id).await);
+        }
+        let known: Vec<StoreId> = known.iter().map(|facts| facts.store.id).collect();
+        assert_eq!(readable(&self.world, who).await, known);
+        known
+    }
+
+    async fn grants(&self, store: StoreId) -> Vec<GrantId> {
+        let pass = self.world.system().read(self.world.workspace, store, self.world.now());
+        let grants = self.world.storage.grants(&pass).await.unwrap();
+        grants.iter().map(|grant| grant.id).collect()
+    }
+
+    async fn give(&self, store: StoreId, by: PrincipalId, to: PrincipalId) -> GrantId {
+        let to = Grantee::Principal(to);
+        give_as(&self.world, store, by, to, Level::ReadWrite).await.id
+    }
+
+    /// The owner of a store gives something of it.
+    async fn give_for(&self, store: StoreId, owner: PrincipalId, to: Grantee) -> GrantId {
+        give_as(&self.world, store, owner, to, Level::ReadWrite).await.id
+    }
+}
+
+async fn store_of(world: &World, owner: PrincipalId) -> StoreId {
+    let policy = StorePolicy { share: Who::Writer, ..StorePolicy::default() };
+    let store = Store { owner, ..world.plan_store(policy) };
+    world.write(Mutation::CreateStore(store.clone())).await.unwrap();
+    store.id
+}
+
+pub async fn somebody_is_in_a_group_once(db: Db) {
+    let room = Room::new(db).await;
+    let world = &room.world;
+    let before = world.storage.members(&world.convene_pass(), room.group).await.unwrap();
+    let again = world.join(room.group, room.agent).await;
+    assert_eq!(again, before[0], "who is in already stays since then");
+    let members = world.storage.members(&world.convene_pass(), room.group).await.unwrap();
+    assert_eq!(members, before);
+    assert_eq!(members.iter().map(|one| one.member).collect::<Vec<_>>(), [room.agent, room.user]);
+}
+
+pub async fn only_groups_have_members_and_none_is_one(db: Db) {
+    let room = Room::new(db).await;
+    let world = &room.world;
+    let other = world.new_one(PrincipalKind::Group, "other").await;
+    let service = world.new_one(PrincipalKind::Service, "service").await;
+    for (group, member, field) in [
+        (room.agent, room.user, "group"),
+        (room.user, room.agent, "group"),
+        (service, room.agent, "group"),
+        (room.group, other, "member"),
+        (room.group, room.group, "member"),
+    ] {
+        let new = Membership { group, member, since: world.now() };
+        let added = world.write(Mutation::AddMember(world.convene_pass(), new)).await;
+        assert_refused!(added, StorageError::Invalid(invalid) if invalid.field == field);
+    }
+    let all = world.storage.memberships(&world.convene_pass(), None, 10).await.unwrap();
+    assert_eq!(all.len(), 2);
+}
+
+pub async fn groups_stay_in_their_workspace(db: Db) {
+    let room = Room::new(db).await;
+    let world = &room.world;
+    let workspace = world.new_workspace().await;
+    let stranger = Principal { workspace, ..world.plan_principal(PrincipalKind::User, "stranger") };
+    world.write(Mutation::CreatePrincipal(stranger.clone())).await.unwrap();
+    let elsewhere = world.system().convene(workspace, world.now());
+    let nobody = PrincipalId::from_u128(next_bits());
+    for (pass, group, member) in [
+        (world.convene_pass(), room.group, stranger.id),
+        (elsewhere.clone(), room.group, stranger.id),
+        (elsewhere.clone(), room.group, room.user),
+        (world.convene_pass(), room.group, nobody),
+        (world.convene_pass(), nobody, room.user),
+    ] {
+        let new = Membership { group, member, since: world.now() };
+        let added = world.write(Mutation::AddMember(pass, new)).await;
+        assert_refused!(added, StorageError::NotFound("principal"));
+    }
+    let (group, member) = (room.group, room.agent);
+    let remove = Mutation::RemoveMember { pass: elsewhere.clone(), group, member };
+    assert_refused!(world.write(remove).await, StorageError::NotFound("member"));
+    assert_eq!(world.storage.members(&elsewhere, group).await.unwrap(), []);
+    assert_eq!(world.storage.memberships(&elsewhere, None, 10).await.unwrap(), []);
+    assert_eq!(room.relation(room.agent, room.of_group).await, Some(Relation::Member));
+}
+
+pub async fn who_is_not_in_a_group_cannot_leave_it(db: Db) {
+    let room = Room::new(db).await;
+    let world = &room.world;
+    world.leave(room.group, room.agent).await;
+    for (group, member) in [(room.group, room.agent), (room.user, room.agent)] {
+        let remove = Mutation::RemoveMember { pass: world.convene_pass(), group, member };
+        assert_refused!(world.write(remove).await, StorageError::NotFound("member"));
+    }
+}
+
+pub async fn memberships_come_in_pages(db: Db) {
+    let room = Room::new(db).await;
+    let world = &room.world;
+    let second = world.new_one(PrincipalKind::Group, "second").await;
+    let mut expected = world.storage.members(&world.convene_pass(), room.group).await.unwrap();
+    // The later id joins first.
+    for member in [room.user, room.agent, world.owner] {
+        expected.push(world.join(second, member).await);
+    }
+    let in_second = world.storage.members(&world.convene_pass(), second).await.unwrap();
+    assert_eq!(in_second, expected[2..], "the order of joining");
+    expected.sort_by_key(|one| (one.group, one.member));
+    let (mut joined, mut after) = (Vec::<Membership>::new(), None);
+    loop {
+        let page = world.storage.memberships(&world.convene_pass(), after, 2).await.unwrap();
+        assert!(page.len() <= 2);
+        let Some(last) = page.last() else { break };
+        after = Some((last.group, last.member));
+        joined.extend(page);
+    }
+    assert_eq!(joined, expected);
+}
+
+pub async fn a_member_reaches_the_store_of_its_group(db: Db) {
+    let room = Room::new(db).await;
+    for who in [room.agent, room.user] {
+        assert_eq!(room.relation(who, room.of_group).await, Some(Relation::Member));
+    }
+    assert_eq!(room.relation(room.world.owner, room.of_group).await, None);
+    assert_eq!(room.relation(room.group, room.of_group).await, None);
+    assert_eq!(room.reach(room.user).await, [room.of_group, room.of_user]);
+    room.world.leave(room.group, room.user).await;
+    assert_eq!(room.relation(room.user, room.of_group).await, None);
+    assert_eq!(room.reach(room.user).await, [room.of_user]);
+    room.world.join(room.group, room.user).await;
+    assert_eq!(room.reach(room.user).await, [room.of_group, room.of_user]);
+}
+
+pub async fn who_is_in_a_group_with_a_user_is_its_companion(db: Db) {
+    let room = Room::new(db).await;
+    let world = &room.world;
+    assert_eq!(room.relation(room.agent, room.of_user).await, Some(Relation::Companion));
+    assert_eq!(room.relation(room.user, room.of_agent).await, None, "agents are no users");
+    assert_eq!(room.relation(room.user, room.of_user).await, None, "nobody is their own");
+    assert_eq!(room.relation(room.group, room.of_user).await, None);
+    assert_eq!(room.reach(room.agent).await, [room.of_group, room.of_agent, room.of_user]);
+    world.join(room.group, world.owner).await;
+    assert_eq!(room.relation(world.owner, room.of_user).await, Some(Relation::Companion));
+    assert_eq!(room.relation(room.user, world.store).await, Some(Relation::Companion));
+    world.leave(room.group, world.owner).await;
+    assert_eq!(room.relation(world.owner, room.of_user).await, None);
+    assert_eq!(room.relation(room.user, world.store).await, None);
+    assert_eq!(room.relation(room.agent, room.of_user).await, Some(Relation::Companion));
+}
+
+pub async fn companions_stay_while_one_group_has_both(db: Db) {
+    let room = Room::new(db).await;
+    let world = &room.world;
+    let second = world.new_one(PrincipalKind::Group, "second").await;
+    world.join(second, room.user).await;
+    world.join(second, room.agent).await;
+    world.leave(room.group, room.user).await;
+    assert_eq!(room.relation(room.agent, room.of_user).await, Some(Relation::Companion));
+    assert_eq!(room.relation(room.user, room.of_group).await, None);
+    world.leave(second, room.agent).await;
+    assert_eq!(room.relation(room.agent, room.of_user).await, None);
+    assert_eq!(room.reach(room.agent).await, [room.of_group, room.of_agent]);
+}
+
+pub async fn an_administrator_knows_how_it_stands_to_every_owner(db: Db) {
+    let room = Room::new(db).await;
+    let caller = Caller { is_admin: true, ..room.world.caller(room.agent, Audience::Host) };
+    let known = room.world.storage.all_facts(&caller).await.unwrap();
+    let known: Vec<_> = known.iter().map(|facts| (facts.store.id, facts.relation)).collect();
+    let expected = [
+        (room.world.store, None),
+        (room.of_group, Some(Relation::Member)),
+        (room.of_agent, None),
+        (room.of_user, Some(Relation::Companion)),
+    ];
+    assert_eq!(known, expected);
+}
+
+pub async fn what_is_switched_off_is_not_listed(db: Db) {
+    let room = Room::new(db).await;
+    let world = &room.world;
+    let listed = async |memory: MemorySwitches| {
+        let caller = Caller { memory, ..world.caller(room.agent, Audience::Host) };
+        let query = loci_model::query::CreatedQuery {
+            since: None,
+            until: None,
+            include_archived: false,
+            direction: loci_model::query::Direction::Descending,
+            after: None,
+            limit: 10,
+        };
+        let pass = policy::browse(&caller, world.now());
+        let page = world.storage.list_stores(&pass, &query).await.unwrap();
+        page.items.iter().map(|store| store.id).collect::<Vec<_>>()
+    };
+    let on = MemorySwitches::default();
+    assert_eq!(listed(on).await, [room.of_user, room.of_agent, room.of_group]);
+    let off = MemorySwitches { groups: false, ..on };
+    assert_eq!(listed(off).await, [room.of_user, room.of_agent]);
+    let off = MemorySwitches { users: false, ..on };
+    assert_eq!(listed(off).await, [room.of_agent, room.of_group]);
+    assert!(listed(MemorySwitches { is_on: false, ..on }).await.is_empty());
+}
+
+pub async fn a_grant_goes_before_membership_and_membership_before_everyone(db: Db) {
+    let room = Room::new(db).await;
+    let world = &room.world;
+    let everyone = Grantee::Everyone;
+    give_as(world, room.of_group, room.group, everyone, Level::Search).await;
+    assert!(readable(world, room.agent).await.contains(&room.of_group));
+    let lowered = Grantee::Principal(room.agent);
+    give_as(world, room.of_group, room.group, lowered, Level::Search).await;
+    assert!(!readable(world, room.agent).await.contains(&room.of_group));
+}
+
+pub async fn leaving_takes_back_what_was_given_of_the_groups_store(db: Db) {
+    let room = Room::new(db).await;
+    let world = &room.world;
+    let (guest, friend) = (world.new_principal("guest").await, world.new_principal("f").await);
+    let to_guest = room.give(room.of_group, room.agent, guest).await;
+    let to_friend = room.give(room.of_group, guest, friend).await;
+    let by_user = room.give(room.of_group, room.user, world.owner).await;
+    let own = room.give(room.of_agent, room.agent, guest).await;
+    assert_eq!(world.leave(room.group, room.agent).await, [to_guest, to_friend]);
+    assert_eq!(room.grants(room.of_group).await, [by_user]);
+    assert_eq!(room.grants(room.of_agent).await, [own], "one's own store is one's own");
+    assert!(!readable(world, guest).await.contains(&room.of_group));
+    world.assert_sound().await;
+}
+
+pub async fn leaving_takes_back_what_was_given_of_users_stores(db: Db) {
+    for user_leaves in [false, true] {
+        let room = Room::new(db.clone()).await;
+        let world = &room.world;
+        world.join(room.group, world.owner).await;
+        let guest = world.new_principal("guest").await;
+        let by_agent = room.give(room.of_user, room.agent, guest).await;
+        let of_owner = room.give(world.store, room.user, guest).await;
+        let other = room.give(world.store, room.agent, room.of_nobody().await).await;
+        let leaver = if user_leaves { room.user } else { room.agent };
+        let mut expected = vec![by_agent, if user_leaves { of_owner } else { other }];
+        expected.sort();
+        assert_eq!(world.leave(room.group, leaver).await, expected);
+        assert_eq!(room.grants(room.of_user).await, []);
+        let kept = if user_leaves { other } else { of_owner };
+        assert_eq!(room.grants(world.store).await, [kept]);
+    }
+}
+
+impl Room {
+    /// Somebody who is in no group.
+    async fn of_nobody(&self) -> PrincipalId {
+        self.world.new_one(PrincipalKind::Agent, &format!("nobody {}", next_bits())).await
+    }
+}
+
+pub async fn leaving_keeps_what_has_another_ground(db: Db) {
+    let room = Room::new(db).await;
+    let world = &room.world;
+    let guest = world.new_principal("guest").await;
+    // Another group has both.
+    let second = world.new_one(PrincipalKind::Group, "second").await;
+    world.join(second, room.agent).await;
+    world.join(second, room.user).await;
+    let of_user = room.give(room.of_user, room.agent, guest).await;
+    // Its own grant, by somebody else.
+    room.give(room.of_group, room.user, room.agent).await;
+    room.give(room.of_group, room.agent, guest).await;
+    // An administrator needs no group.
+    let admin = world.plan_principal(PrincipalKind::Service, "admin");
+    let admin = Principal { is_admin: true, ..admin };
+    world.write(Mutation::CreatePrincipal(admin.clone())).await.unwrap();
+    world.join(room.group, admin.id).await;
+    let to = room.of_nobody().await;
+    room.give(room.of_group, admin.id, to).await;
+    let before = room.grants(room.of_group).await;
+    assert_eq!(before.len(), 3);
+    for leaver in [room.agent, admin.id] {
+        assert_eq!(world.leave(room.group, leaver).await, []);
+    }
+    assert_eq!(room.grants(room.of_group).await, before);
+    assert_eq!(room.grants(room.of_user).await, [of_user]);
+    // The last ground goes.
+    assert_eq!(world.leave(second, room.user).await, [of_user]);
+}
+
+pub async fn what_everyone_has_is_a_ground(db: Db) {
+    let room = Room::new(db).await;
+    let guest = room.of_nobody().await;
+    room.give_for(room.of_group, room.group, Grantee::Everyone).await;
+    room.give(room.of_group, room.agent, guest).await;
+    assert_eq!(room.world.leave(room.group, room.agent).await, []);
+    assert_eq!(room.grants(room.of_group).await.len(), 2);
+}
+
+pub async fn an_expired_grant_is_no_ground(db: Db) {
+    let room = Room::new(db).await;
+    let world = &room.world;
+    let pass = world.system().share(world.workspace, room.of_group, room.group, world.now());
+    let short = Grant {
+        id: GrantId::from_u128(next_bits()),
+        store: room.of_group,
+        grantee: Grantee::Principal(room.agent),
+        level: Level::ReadWrite,
+        given_by: room.group,
+        expires_at: Some(world.in_secs(2)),
+        created_at: world.now(),
+    };
+    let kept = short.id;
+    world.write(Mutation::Share(pass, short)).await.unwrap();
+    world.move_clock(5);
+    let given = room.give(room.of_group, room.agent, room.of_nobody().await).await;
+    assert_eq!(world.leave(room.group, room.agent).await, [given]);
+    assert_eq!(room.grants(room.of_group).await, [kept]);
+}
+
+/// Two who give to each other must not keep each other in.
+pub async fn nobody_stands_on_what_they_gave_themselves(db: Db) {
+    let room = Room::new(db).await;
+    let (one, two) = (room.of_nobody().await, room.of_nobody().await);
+    let to_one = room.give(room.of_group, room.agent, one).await;
+    let to_two = room.give(room.of_group, one, two).await;
+    let back = room.give(room.of_group, two, room.agent).await;
+    let itself = room.give(room.of_user, room.agent, room.agent).await;
+    let mut expected = vec![to_one, to_two, back, itself];
+    expected.sort();
+    assert_eq!(room.world.leave(room.group, room.agent).await, expected);
+    assert_eq!(room.grants(room.of_group).await, []);
+    assert_eq!(room.reach(room.agent).await, [room.of_agent]);
+}
+
+/// What a member gives back to somebody who leaves is that member's to give.
+pub async fn a_member_can_give_to_who_leaves(db: Db) {
+    let room = Room::new(db).await;
+    room.give(room.of_group, room.agent, room.user).await;
+    room.give(room.of_group, room.user, room.agent).await;
+    assert_eq!(room.world.leave(room.group, room.agent).await, []);
+    assert_eq!(room.reach(room.agent).await, [room.of_group, room.of_agent]);
+}
