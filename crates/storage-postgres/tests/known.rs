@@ -11,8 +11,9 @@ use loci_model::policy::Facts;
 use loci_model::session::Attachment;
 use loci_model::store::Repeats;
 use loci_model::{
-    Access, ApiKey, Audience, Grant, GrantId, Grantee, KeyId, KeyScope, Level, Principal,
-    PrincipalId, Session, SessionId, StorePatch, StorePolicy,
+    Access, Actor, Address, ApiKey, Audience, Grant, GrantId, Grantee, Happening, KeyId, KeyScope,
+    Level, Membership, MemorySwitches, Principal, PrincipalId, PrincipalKind, Session, SessionId,
+    Store, StoreId, StorePatch, StorePolicy, event,
 };
 use loci_storage::contract::fixture::{World, next_bits};
 use loci_storage::request::as_one_request;
@@ -22,18 +23,40 @@ use std::sync::Arc;
 use tokio_postgres::NoTls;
 
 const HASH: [u8; 32] = [7; 32];
+const SERVICE_HASH: [u8; 32] = [8; 32];
 
 /// Whom and what the writes of these tests concern.
 struct Concerned {
     guest: PrincipalId,
+    /// Gets from the guest what the guest may give only as a companion.
+    friend: PrincipalId,
+    /// A group that the owner is in.
+    group: PrincipalId,
     key: ApiKey,
+    service_key: ApiKey,
     session: Session,
     grant: Grant,
+    /// The guest's own, at an address.
+    home: Store,
 }
 
 impl Concerned {
     async fn by(world: &World) -> Self {
         let guest = world.new_principal("guest").await;
+        let friend = world.new_principal("friend").await;
+        let group = Principal {
+            id: PrincipalId::from_u128(next_bits()),
+            workspace: world.workspace,
+            kind: PrincipalKind::Group,
+            name: "chat".into(),
+            is_admin: false,
+            memory: MemorySwitches::default(),
+            created_at: world.now(),
+        };
+        let group_id = group.id;
+        world.write(Mutation::CreatePrincipal(group)).await.unwrap();
+        let joins = Membership { group: group_id, member: world.owner, since: world.now() };
+        world.write(Mutation::AddMember(convene(world), joins)).await.unwrap();
         let key = ApiKey {
             id: KeyId::from_u128(next_bits()),
             workspace: world.workspace,
@@ -44,6 +67,7 @@ impl Concerned {
             scope: KeyScope::FULL,
             session: None,
             audience: Audience::Host,
+            acts_for_agents: false,
             created_at: world.now(),
             expires_at: None,
             revoked_at: None,
@@ -79,7 +103,15 @@ impl Concerned {
             expires_at: None,
             created_at: world.now(),
         };
-        Self { guest, key, session, grant }
+        let service_key = ApiKey {
+            id: KeyId::from_u128(next_bits()),
+            secret_hash: SERVICE_HASH,
+            acts_for_agents: true,
+            ..key.clone()
+        };
+        let address = Some(Address::home(guest));
+        let home = Store { owner: guest, address, ..world.plan_store(StorePolicy::default()) };
+        Self { guest, friend, group: group_id, key, service_key, session, grant, home }
     }
 
     /// One of each kind of write that is about access, but imports, in an order in which they go through.
@@ -91,8 +123,27 @@ impl Concerned {
             now: world.now(),
         };
         let described = StorePatch { name: Some("another name".into()), ..StorePatch::default() };
+        let joins = Membership { group: self.group, member: self.guest, since: world.now() };
+        let given = Grant {
+            id: GrantId::from_u128(next_bits()),
+            grantee: Grantee::Principal(self.friend),
+            given_by: self.guest,
+            ..self.grant.clone()
+        };
+        let switched = MemorySwitches { groups: false, ..MemorySwitches::default() };
+        let leave =
+            Mutation::RemoveMember { pass: convene(world), group: self.group, member: self.guest };
+        let audited = |mutation| Mutation::Audited(Box::new(mutation), happening(world));
+        let home = world.system().manage(world.workspace, self.home.id, world.now());
         vec![
+            Mutation::AddMember(convene(world), joins),
+            Mutation::Share(world.share_pass(), given),
+            audited(leave),
+            Mutation::CreateStore(self.home.clone()),
+            Mutation::RemoveStore(home),
             Mutation::CreateKey(self.key.clone()),
+            audited(Mutation::SwitchMemory(world.admin_pass(), self.guest, switched)),
+            audited(Mutation::CreateKey(self.service_key.clone())),
             Mutation::Share(world.share_pass(), self.grant.clone()),
             Mutation::Share(
                 world.share_pass(),
@@ -113,26 +164,57 @@ impl Concerned {
     }
 }
 
+fn convene(world: &World) -> loci_model::policy::ConvenePass {
+    world.system().convene(world.workspace, world.now())
+}
+
+fn happening(world: &World) -> Happening {
+    Happening {
+        workspace: world.workspace,
+        at: world.now(),
+        actor: Actor::System,
+        principal: world.owner,
+        kind: event::kind::MEMBER_REMOVED,
+        store: None,
+        subject: None,
+        detail: None,
+    }
+}
+
 /// All that a server keeps, as it tells it.
-type Told = (Option<(ApiKey, Principal)>, [Option<Facts>; 3], [Vec<Facts>; 3]);
+type Told = (
+    [Option<(ApiKey, Principal)>; 2],
+    [Option<Facts>; 4],
+    [Vec<Facts>; 4],
+    Option<StoreId>,
+    Option<Principal>,
+);
 
 async fn ask(server: &dyn Storage, world: &World, who: &Concerned) -> Told {
     let facts = |principal, session| server.facts(world.workspace, world.store, principal, session);
     let own = world.caller(world.owner, Audience::Host);
     let guests = world.caller(who.guest, Audience::Host);
+    let friends = world.caller(who.friend, Audience::Host);
     let in_session = loci_model::Caller { session: Some(who.session.id), ..guests.clone() };
     (
-        server.key_by_hash(&HASH).await.unwrap(),
+        [
+            server.key_by_hash(&HASH).await.unwrap(),
+            server.key_by_hash(&SERVICE_HASH).await.unwrap(),
+        ],
         [
             facts(world.owner, None).await.unwrap(),
             facts(who.guest, None).await.unwrap(),
             facts(who.guest, Some(who.session.id)).await.unwrap(),
+            facts(who.friend, None).await.unwrap(),
         ],
         [
             server.all_facts(&own).await.unwrap().to_vec(),
             server.all_facts(&guests).await.unwrap().to_vec(),
             server.all_facts(&in_session).await.unwrap().to_vec(),
+            server.all_facts(&friends).await.unwrap().to_vec(),
         ],
+        server.store_at(world.workspace, &Address::home(who.guest)).await.unwrap(),
+        server.principal_by_name(world.workspace, "guest").await.unwrap(),
     )
 }
 
