@@ -84,6 +84,56 @@ async fn what_becomes_of_repeats_is_carried_over() {
     assert_eq!(export(&target.engine, &target.admin).await, lines);
 }
 
+#[tokio::test]
+async fn groups_homes_and_switches_are_carried_over() {
+    let source = Stage::new().await;
+    let agent = source.somebody("agent").await;
+    let user = loci_model::PrincipalKind::User;
+    source.engine.add_member(&source.admin, "chat", "agent", user).await.unwrap();
+    source.engine.add_member(&source.admin, "chat", "person", user).await.unwrap();
+    let off = loci_model::MemorySwitches { users: false, ..Default::default() };
+    source.engine.switch_memory(&source.admin, agent.caller.principal, off).await.unwrap();
+    for whose in ["agent", "chat"] {
+        let home = source.engine.store_named(&agent, whose, true).await.unwrap().unwrap();
+        let edit = Edit::put_text(MemoryPath::parse("/k").unwrap(), whose);
+        source.engine.commit_one(&agent, home, edit, "api").await.unwrap();
+    }
+    source.engine.callers_store(&agent, true).await.unwrap();
+    let lines = export(&source.engine, &source.admin).await;
+    let target = Stage::new().await;
+    target.somebody("somebody who changes all ids").await;
+    target.engine.import_lines(&target.admin, lines.clone()).await.unwrap();
+    let again: Vec<String> = export(&target.engine, &target.admin).await;
+    let others = |line: &&String| !line.contains("somebody who changes all ids");
+    assert_eq!(again.iter().filter(others).collect::<Vec<_>>(), lines.iter().collect::<Vec<_>>());
+    assert_eq!(target.engine.import_lines(&target.admin, lines).await.unwrap(), 0);
+    let there = target.engine.named(&target.admin, "agent").await.unwrap().unwrap();
+    assert_eq!(there.memory, off);
+    let members = target.engine.group(&target.admin, "chat").await.unwrap().members;
+    assert_eq!(members.len(), 2);
+}
+
+#[tokio::test]
+async fn a_home_that_is_taken_stays_and_the_other_comes_without_its_address() {
+    let source = Stage::new().await;
+    let agent = source.somebody("agent").await;
+    let home = source.engine.store_named(&agent, "agent", true).await.unwrap().unwrap();
+    let edit = Edit::put_text(MemoryPath::parse("/k").unwrap(), "from elsewhere");
+    source.engine.commit_one(&agent, home, edit, "api").await.unwrap();
+    let lines = export(&source.engine, &source.admin).await;
+    let target = Stage::new().await;
+    target.somebody("somebody who changes all ids").await;
+    let there = target.somebody("agent").await;
+    let own = target.engine.store_named(&there, "agent", true).await.unwrap();
+    target.pass_secs(1);
+    for _ in 0..2 {
+        target.engine.import_lines(&target.admin, lines.clone()).await.unwrap();
+    }
+    assert_eq!(target.engine.store_named(&there, "agent", true).await.unwrap(), own);
+    let kept = target.engine.store(&there, home).await.unwrap();
+    assert_eq!((kept.address, kept.owner), (None, there.caller.principal));
+}
+
 /// The first format did not say what becomes of repeats: nothing did.
 #[tokio::test]
 async fn an_export_of_the_first_format_is_read() {
@@ -92,7 +142,7 @@ async fn an_export_of_the_first_format_is_read() {
     let is_changed = |(old, new): (&String, &String)| old != new;
     let old: Vec<String> = lines
         .iter()
-        .map(|line| line.replace("\"format\":2", "\"format\":1"))
+        .map(|line| line.replace("\"format\":3", "\"format\":1"))
         .map(|line| line.replace(",\"repeats\":\"allow\"", ""))
         .collect();
     assert_eq!(lines.iter().zip(&old).filter(|pair| is_changed(*pair)).count(), 3);

@@ -4,6 +4,9 @@
 mod dump;
 #[path = "../common/embedder.rs"]
 mod embedder;
+mod groups;
+mod guard;
+mod homes;
 mod identity;
 mod lifecycle;
 mod search;

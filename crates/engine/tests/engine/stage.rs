@@ -147,6 +147,7 @@ pub(crate) fn full_key(name: &str) -> NewKey {
         stores: None,
         session: None,
         audience: Audience::Host,
+        acts_for_agents: false,
         expires_at: None,
     }
 }

@@ -138,6 +138,7 @@ async fn people(world: &World) {
     world.write(change).await.unwrap();
     for (hash, session) in [(1, None), (2, Some(id))] {
         let key = ApiKey {
+            acts_for_agents: false,
             id: KeyId::from_u128(next_bits()),
             workspace: world.workspace,
             principal: guest,

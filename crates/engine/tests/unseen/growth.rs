@@ -117,6 +117,7 @@ impl Grown {
         let partitioning =
             if dice.percent(25) { Partitioning::ByOwner } else { Partitioning::None };
         let store = Store {
+            address: None,
             id: StoreId::from_u128(dice.bits()),
             workspace: self.workspaces[usize::from(dice.percent(12))],
             owner: dice.pick(&self.principals),
@@ -221,6 +222,8 @@ impl Grown {
         let session = sessions.find(|session| session.workspace == workspace);
         let session = session.map(|session| session.id);
         Caller {
+            acts_for_agents: false,
+            memory: loci_model::MemorySwitches::default(),
             workspace,
             principal,
             is_admin: dice.percent(12),

@@ -1,0 +1,46 @@
+//! Search-only access: few results, not too often, and every look written down.
+
+use crate::stage::{Stage, asking};
+use loci_engine::search::Wanted;
+use loci_engine::{Error, NewGrant};
+use loci_model::event::{LogEnd, kind};
+use loci_model::{Grantee, Level, limit};
+
+#[tokio::test]
+async fn a_store_that_may_only_be_searched_cannot_be_copied_by_searching() {
+    let stage = Stage::new().await;
+    let store = stage.store("s").await.id;
+    for n in 0..2 * limit::GUARDED_RESULTS_MAX {
+        stage.put(store, &format!("/{n}"), "tea").await;
+    }
+    let agent = stage.somebody("agent").await;
+    let grantee = Grantee::Principal(agent.caller.principal);
+    let grant = NewGrant { grantee, level: Level::Search, expires_at: None };
+    stage.engine.share(&stage.admin, store, grant).await.unwrap();
+    let request = asking(store, Wanted::new("tea", 100));
+    let searched = async || {
+        let events = stage.engine.events(&stage.admin, 0, 1000).await.unwrap();
+        events.iter().filter(|event| event.kind == kind::SEARCHED).count()
+    };
+    for n in 1..=limit::GUARDED_SEARCHES_PER_MINUTE as usize {
+        let answer = stage.engine.search(&agent, &request).await.unwrap();
+        assert_eq!(answer.hits.len(), limit::GUARDED_RESULTS_MAX);
+        assert_eq!(searched().await, n);
+    }
+    let refused = stage.engine.search(&agent, &request).await;
+    assert!(matches!(refused, Err(Error::TooMany(_))));
+    assert_eq!(stage.search(&request).await.hits.len(), 20, "others are not held up");
+    stage.pass_secs(60);
+    stage.engine.search(&agent, &request).await.unwrap();
+
+    let events = stage.engine.events(&stage.admin, 0, 1000).await.unwrap();
+    let mut end = LogEnd::default();
+    for event in &events {
+        assert!(event.follows(end), "{event:?}");
+        end = event.end();
+    }
+    let last = events.last().unwrap();
+    assert_eq!((last.kind.as_str(), last.store), (kind::SEARCHED, Some(store)));
+    assert_eq!((last.principal, last.detail.as_deref()), (agent.caller.principal, Some("tea")));
+    assert!(stage.engine.events(&agent, 0, 10).await.is_err(), "the log is the administrator's");
+}

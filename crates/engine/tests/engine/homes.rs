@@ -1,0 +1,169 @@
+//! Homes, and acting for the one they belong to.
+
+use crate::stage::{Stage, full_key};
+use loci_engine::{Context, Error, NewGrant, NewKey, NewPrincipal};
+use loci_model::policy::Ground;
+use loci_model::{
+    Actor, At, Audience, Edit, Expect, Grantee, Level, MemoryPath, MemorySwitches, PrincipalKind,
+    StoreId, View,
+};
+
+async fn home(stage: &Stage, who: &Context, whose: &str) -> StoreId {
+    stage.engine.store_named(who, whose, true).await.unwrap().unwrap()
+}
+
+async fn write(
+    stage: &Stage,
+    who: &Context,
+    store: StoreId,
+    text: &str,
+) -> loci_engine::Result<()> {
+    let edit = Edit::put_text(MemoryPath::parse("/k").unwrap(), text);
+    stage.engine.commit_one(who, store, edit, "api").await.map(|_| ())
+}
+
+async fn read(stage: &Stage, who: &Context, store: StoreId) -> Option<String> {
+    let at = At::Path(None, MemoryPath::parse("/k").unwrap());
+    let found = stage.engine.get(who, store, &at, View::Full).await.ok()?;
+    found.content?.text().map(str::to_owned)
+}
+
+fn to(who: &Context, level: Level) -> NewGrant {
+    NewGrant { grantee: Grantee::Principal(who.caller.principal), level, expires_at: None }
+}
+
+#[tokio::test]
+async fn a_home_is_made_when_something_is_written_and_belongs_to_its_name() {
+    let stage = Stage::new().await;
+    let agent = stage.somebody("agent").await;
+    let principal = stage.engine.named(&agent, "agent").await.unwrap().unwrap();
+    let uuid = uuid::Uuid::from_u128(principal.id.as_u128()).to_string();
+    assert_eq!(stage.engine.store_named(&agent, "agent", false).await.unwrap(), None);
+    let own = home(&stage, &agent, "agent").await;
+    for name in [uuid.as_str(), &uuid.to_uppercase(), &principal.id.to_string(), &own.to_string()] {
+        assert_eq!(home(&stage, &agent, name).await, own, "{name}");
+    }
+    let store = stage.engine.store(&agent, own).await.unwrap();
+    assert_eq!(store.owner, agent.caller.principal);
+    let other = stage.somebody("other").await;
+    assert!(read(&stage, &other, own).await.is_none());
+    assert!(matches!(write(&stage, &other, own, "x").await, Err(Error::NotFound(_))));
+    let unknown = stage.engine.store_named(&agent, "nobody", true).await;
+    assert!(matches!(unknown, Err(Error::NotFound("memory store"))));
+    let of_other = stage.engine.store_named(&agent, "other", true).await;
+    assert!(matches!(of_other, Err(Error::NotFound(_))), "naming somebody makes nothing");
+}
+
+#[tokio::test]
+async fn each_writer_has_its_own_entry_and_the_newest_is_read() {
+    let stage = Stage::new().await;
+    let (owner, guest) = (stage.somebody("owner").await, stage.somebody("guest").await);
+    let store = home(&stage, &owner, "owner").await;
+    stage.engine.share(&owner, store, to(&guest, Level::ReadWrite)).await.unwrap();
+    write(&stage, &owner, store, "the owner's").await.unwrap();
+    write(&stage, &guest, store, "the guest's").await.unwrap();
+    assert_eq!(read(&stage, &owner, store).await.unwrap(), "the guest's");
+    write(&stage, &owner, store, "the owner's again").await.unwrap();
+    assert_eq!(read(&stage, &guest, store).await.unwrap(), "the owner's again");
+    let path = MemoryPath::parse("/k").unwrap();
+    let owners = At::Path(Some(owner.caller.principal), path.clone());
+    let remove = Edit::remove(owners.clone(), Expect::Anything);
+    let refused = stage.engine.commit_one(&guest, store, remove, "api").await;
+    assert!(matches!(refused, Err(Error::Denied(_))), "only who wrote it takes it away");
+    let guests = Edit::remove(At::Path(None, path), Expect::Anything);
+    stage.engine.commit_one(&guest, store, guests, "api").await.unwrap();
+    assert_eq!(read(&stage, &guest, store).await.unwrap(), "the owner's again");
+}
+
+#[tokio::test]
+async fn only_platforms_and_administrators_act_for_others() {
+    let stage = Stage::new().await;
+    let agent = stage.somebody("agent").await;
+    let platform = NewKey { acts_for_agents: true, ..full_key("platform") };
+    let service =
+        NewPrincipal { kind: PrincipalKind::Service, name: "portal".into(), is_admin: false };
+    let service = stage.engine.create_principal(&stage.admin, service).await.unwrap();
+    let platform = NewKey { principal: Some(service.id), ..platform };
+    let platform = stage.enter(&stage.key(platform).await.1).await;
+
+    assert_eq!(stage.engine.acting(&agent, Some("agent")).await.unwrap().caller, agent.caller);
+    assert_eq!(stage.engine.acting(&agent, None).await.unwrap().caller, agent.caller);
+    for foreign in ["new", "admin", "portal"] {
+        let spoofed = stage.engine.acting(&agent, Some(foreign)).await;
+        assert!(matches!(spoofed, Err(Error::Denied(_))), "{foreign}");
+    }
+    assert!(stage.engine.named(&agent, "new").await.unwrap().is_none(), "a refusal makes nobody");
+    let acting = stage.engine.acting(&platform, Some("agent")).await.unwrap();
+    assert_eq!(acting.caller.principal, agent.caller.principal);
+    assert_eq!(acting.caller.actor, Actor::Service(agent.caller.principal));
+    assert!(stage.engine.acting(&acting, Some("other")).await.is_err(), "only once");
+    let new = stage.engine.acting(&platform, Some("new")).await.unwrap();
+    assert!(stage.engine.named(&agent, "new").await.unwrap().is_some());
+    assert_ne!(new.caller.principal, agent.caller.principal);
+    assert!(stage.engine.acting(&platform, Some("admin")).await.is_err(), "not the administrator");
+    stage.engine.acting(&stage.admin, Some("agent")).await.unwrap();
+    let more = NewKey { acts_for_agents: true, ..full_key("mine") };
+    assert!(stage.engine.create_key(&agent, more).await.is_err(), "agents make no such keys");
+}
+
+#[tokio::test]
+async fn a_token_names_agents_and_nobody_else() {
+    let stage = Stage::new().await;
+    let agent = stage.somebody("agent").await;
+    let enter = |name: &'static str| stage.engine.authenticate_agent(name, Audience::Host, None);
+    assert_eq!(enter("agent").await.unwrap().principal, agent.caller.principal);
+    assert!(!enter("unheard-of").await.unwrap().is_admin);
+    assert!(matches!(enter("admin").await, Err(Error::Unauthenticated(_))));
+    stage.engine.add_member(&stage.admin, "chat", "person", PrincipalKind::User).await.unwrap();
+    assert!(enter("chat").await.is_err() && enter("person").await.is_err());
+}
+
+#[tokio::test]
+async fn what_is_reached_says_why_and_how_much() {
+    let stage = Stage::new().await;
+    let (agent, owner) = (stage.somebody("agent").await, stage.somebody("owner").await);
+    let others = home(&stage, &owner, "owner").await;
+    let own = home(&stage, &agent, "agent").await;
+    stage.engine.share(&owner, others, to(&agent, Level::Search)).await.unwrap();
+    for member in [("agent", PrincipalKind::Agent), ("person", PrincipalKind::User)] {
+        stage.engine.add_member(&stage.admin, "chat", member.0, member.1).await.unwrap();
+    }
+    let (chat, person) = (home(&stage, &agent, "chat").await, home(&stage, &agent, "person").await);
+    let reached = stage.engine.stores_of(&agent).await.unwrap();
+    let told: Vec<_> = reached
+        .iter()
+        .map(|one| {
+            (one.store.id, one.ground, one.level, one.home_of.as_ref().unwrap().name.as_str())
+        })
+        .collect();
+    assert_eq!(told[0], (own, Ground::Owner, Level::ReadWrite, "agent"));
+    assert!(told.contains(&(others, Ground::Grant, Level::Search, "owner")));
+    assert!(told.contains(&(chat, Ground::Member, Level::ReadWrite, "chat")));
+    assert!(told.contains(&(person, Ground::Companion, Level::ReadWrite, "person")));
+    assert_eq!(told.len(), 4);
+}
+
+#[tokio::test]
+async fn what_is_switched_off_is_neither_read_nor_written_nor_made() {
+    let stage = Stage::new().await;
+    let agent = stage.somebody("agent").await;
+    let id = agent.caller.principal;
+    let store = home(&stage, &agent, "agent").await;
+    write(&stage, &agent, store, "x").await.unwrap();
+    let switched = async |memory: MemorySwitches| {
+        let principal = stage.engine.switch_memory(&stage.admin, id, memory).await.unwrap();
+        assert_eq!(principal.memory, memory);
+        let caller = loci_model::Caller { memory, ..agent.caller.clone() };
+        Context { caller, ..agent.clone() }
+    };
+    let off = switched(MemorySwitches { own: false, ..Default::default() }).await;
+    assert!(matches!(stage.engine.store_named(&off, "agent", false).await, Err(Error::Denied(_))));
+    assert!(matches!(write(&stage, &off, store, "y").await, Err(Error::Denied(_))));
+    assert!(read(&stage, &off, store).await.is_none());
+    assert!(stage.engine.stores_of(&off).await.unwrap().is_empty());
+    assert!(matches!(stage.engine.callers_store(&off, true).await, Err(Error::Denied(_))));
+    let all_off = switched(MemorySwitches { is_on: false, ..Default::default() }).await;
+    assert!(stage.engine.create_store(&all_off, Default::default()).await.is_err());
+    let on = switched(MemorySwitches::default()).await;
+    assert_eq!(read(&stage, &on, store).await.unwrap(), "x");
+}
