@@ -2,7 +2,7 @@
 
 use crate::routes::{
     admin, attributes, changes, dump, duplicates, embedding, erase, grants, health, keys, policy,
-    principals, search, sessions_note, stats,
+    principals, sealed, search, sessions_note, stats,
 };
 use crate::wire::ErrorEnvelope;
 use bytes::Bytes;
@@ -30,6 +30,8 @@ use utoipa::{Modify, OpenApi, ToSchema};
         attributes::show,
         attributes::change,
         erase::erase,
+        sealed::put,
+        sealed::fetch,
         changes::list,
         search::in_store,
         search::everywhere,
@@ -54,6 +56,7 @@ use utoipa::{Modify, OpenApi, ToSchema};
     components(schemas(ErrorEnvelope<'_>)),
     tags(
         (name = "attributes", description = "What is known about memories beside their content"),
+        (name = "sealed", description = "Content that clients encrypt and only clients can open"),
         (name = "changes", description = "What happened in a store, in order"),
         (name = "search", description = "Finding memories, by word and by meaning"),
         (name = "policy", description = "The switches of a store"),

@@ -23,6 +23,8 @@ async fn the_document_lists_every_native_route() {
         (format!("{store}/grants/{{grant_id}}"), &["delete"]),
         (format!("{store}/memories/{{memory_id}}/attributes"), &["get", "post", "patch"]),
         (format!("{store}/memories/{{memory_id}}/erase"), &["post"]),
+        (format!("{store}/sealed"), &["post"]),
+        (format!("{store}/memories/{{memory_id}}/sealed"), &["get"]),
         (format!("{store}/changes"), &["get"]),
         (format!("{store}/search"), &["post"]),
         ("/v1/search".into(), &["post"]),
@@ -47,7 +49,7 @@ async fn the_document_lists_every_native_route() {
             assert!(route["responses"]["4XX"]["content"].is_object(), "{method} {path}");
         }
     }
-    assert_eq!(paths.len(), 25);
+    assert_eq!(paths.len(), 27);
     let schemas = document["components"]["schemas"].as_object().unwrap();
     for (name, schema) in schemas {
         for (field, described) in schema["properties"].as_object().into_iter().flatten() {

@@ -15,6 +15,7 @@ pub(crate) mod health;
 pub(crate) mod keys;
 pub(crate) mod policy;
 pub(crate) mod principals;
+pub(crate) mod sealed;
 pub(crate) mod search;
 pub(crate) mod sessions_note;
 pub(crate) mod stats;
@@ -87,6 +88,8 @@ pub(crate) fn router(native: Arc<Native>) -> Router {
             get(attributes::show).post(attributes::change).patch(attributes::change),
         )
         .route(&store("memories/{memory_id}/erase"), post(erase::erase))
+        .route(&store("sealed"), post(sealed::put))
+        .route(&store("memories/{memory_id}/sealed"), get(sealed::fetch))
         .route(&store("changes"), get(changes::list))
         .route(&store("search"), post(search::in_store))
         .route("/v1/search", post(search::everywhere))

@@ -1,6 +1,7 @@
 //! The command line: every command, argument and option. Scripts rely on these names, so they only
 //! ever grow. `docs/reference/cli.md` describes them; a test compares the two.
 
+use super::seal::{OpenArgs, SealArgs, SealCommand};
 use crate::place::{DatabaseUrl, Place};
 use clap::{Parser, Subcommand, ValueEnum};
 use loci_model::limit;
@@ -66,6 +67,9 @@ pub(crate) enum Command {
     /// Sessions and the stores attached to them
     #[command(subcommand)]
     Session(SessionCommand),
+    /// Keys for content that only clients can open
+    #[command(subcommand)]
+    Seal(SealCommand),
     /// Look for damage in everything that is kept
     Check,
     /// Make all vectors for search by meaning anew
@@ -115,6 +119,8 @@ pub(crate) struct PutArgs {
     /// Make the store if there is none of that name
     #[arg(long)]
     pub(crate) create_store: bool,
+    #[command(flatten)]
+    pub(crate) seal: SealArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -126,6 +132,8 @@ pub(crate) struct GetArgs {
     /// As it was in this version
     #[arg(long, value_name = "MEMVER")]
     pub(crate) version: Option<String>,
+    #[command(flatten)]
+    pub(crate) open: OpenArgs,
 }
 
 #[derive(Debug, clap::Args)]

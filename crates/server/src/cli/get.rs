@@ -1,12 +1,16 @@
-//! `loci get`: a memory's content and nothing else, byte for byte.
+//! `loci get`: a memory's content and nothing else, byte for byte. Sealed content is opened here, with
+//! keys that stay here.
 
 use super::args::GetArgs;
 use super::client::Client;
 use super::find::{self, Extent};
 use super::output::{Format, print_raw, text};
+use super::seal::{self, OpenArgs, Unlock};
 use crate::exit::Failure;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use loci_model::MemoryPath;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(super) async fn run(
     client: &mut Client,
@@ -14,20 +18,67 @@ pub(super) async fn run(
     args: &GetArgs,
 ) -> Result<(), Failure> {
     let path = find::path(&args.path)?;
+    let unlock = Unlock::given(&args.open)?;
     let store = find::store(client, &args.store).await?;
-    let found = match &args.version {
+    let mut found = match &args.version {
         Some(version) => old(client, &store, &path, version).await?,
         None => {
             let memory = find::find_memory(client, &store, &path, Extent::WithContent).await?;
             memory.ok_or_else(|| not_there(&path))?
         }
     };
-    let Some(content) = found["content"].as_str() else {
-        return Err(Failure::failed(format!("the content of {path} is sealed")));
+    let content = match found["content"].as_str() {
+        Some(text) => readable(text, &path, unlock.as_ref(), &args.open)?,
+        None => {
+            if unlock.is_none() && !args.open.sealed {
+                return Err(Failure::failed(format!(
+                    "the content of {path} is sealed; open it with --open-with IDENTITY_FILE, or print \
+                     it as it is with --sealed"
+                )));
+            }
+            let (memory, version) = match text(&found, "type") {
+                "memory_version" => (text(&found, "memory_id"), text(&found, "id")),
+                _ => (text(&found, "id"), text(&found, "memory_version_id")),
+            };
+            let sealed = seal::fetch(client, &store, memory, version).await?.to_vec();
+            unlock.map_or(Ok(sealed.clone()), |unlock| unlock.open(&sealed, path.as_str()))?
+        }
     };
     match format {
-        Format::Json => format.show(&found, String::new),
-        Format::Human => print_raw(content.as_bytes()),
+        Format::Human => print_raw(&content),
+        Format::Json => {
+            add(&mut found, &content, args.open.sealed);
+            format.show(&found, String::new)
+        }
+    }
+}
+
+/// Text to print. It may be armoured: then it was sealed by somebody who keeps it as text.
+fn readable(
+    text: &str,
+    path: &MemoryPath,
+    unlock: Option<&Unlock>,
+    open: &OpenArgs,
+) -> Result<Vec<u8>, Failure> {
+    match unlock {
+        Some(unlock) if Unlock::is_armoured(text) => unlock.open(text.as_bytes(), path.as_str()),
+        // Whoever asks for sealed content relies on where it came from.
+        Some(_) => Err(Failure::failed(format!(
+            "the content of {path} is not sealed; read it without --open-with"
+        ))),
+        None if open.sealed && !Unlock::is_armoured(text) => {
+            Err(Failure::failed(format!("the content of {path} is not sealed")))
+        }
+        None => Ok(text.as_bytes().to_vec()),
+    }
+}
+
+/// Puts what was read into the object that is shown.
+fn add(found: &mut Value, content: &[u8], is_as_kept: bool) {
+    match std::str::from_utf8(content) {
+        _ if is_as_kept => found["sealed_base64"] = json!(BASE64.encode(content)),
+        Ok(text) => found["content"] = json!(text),
+        Err(_) => found["content_base64"] = json!(BASE64.encode(content)),
     }
 }
 

@@ -24,6 +24,7 @@ mod reach;
 mod redact;
 mod reembed;
 mod restore;
+mod seal;
 mod search;
 mod session;
 mod store;
@@ -36,6 +37,7 @@ use crate::place::Place;
 use crate::serve::{ServeRequest, serve};
 use args::{Common, KeyCommand, StoreCommand};
 use client::Client;
+use loci_model::Content;
 use output::Format;
 use reach::Origin;
 
@@ -69,9 +71,12 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         }
         return move_all::run(format, args).await;
     }
+    if let Command::Seal(command) = &command {
+        return seal::run(format, command);
+    }
     let content = match &command {
         Command::Put(args) => put::content(args)?,
-        _ => String::new(),
+        _ => Content::Text(String::new()),
     };
     let (origin, key) = origin(&common, &command)?;
     let mut client = Client::new(origin.clone(), key);
@@ -93,7 +98,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         Command::Export(args) => backup::export(&mut client, format, &args.file).await,
         Command::Import(args) => import::run(&mut client, format, &args.file).await,
         Command::Doctor(args) => doctor::run(&mut client, format, &origin, args).await,
-        Command::Serve(_) | Command::Eval(_) | Command::Move(_) => Ok(()),
+        Command::Serve(_) | Command::Eval(_) | Command::Move(_) | Command::Seal(_) => Ok(()),
     };
     client.close().await;
     done

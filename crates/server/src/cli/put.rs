@@ -1,12 +1,16 @@
 //! `loci put`: writes a memory, making or replacing what is at the path.
+//!
+//! What is to be sealed is sealed before any place is reached, so that nothing past this file ever has
+//! it in the clear.
 
 use super::args::PutArgs;
 use super::client::{Client, Refused};
 use super::find::{self, Extent, encode, store_url};
 use super::output::{Format, number_or_dash, text};
+use super::seal::{self, Lock};
 use crate::exit::{Exit, Failure};
 use hyper::StatusCode;
-use loci_model::{MemoryPath, limit};
+use loci_model::{Content, MemoryPath, limit};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
@@ -16,9 +20,21 @@ const ATTEMPTS: usize = 5;
 
 /// Reads what is to be written. Done before the directory is taken: standard input may take its
 /// time, and nobody else should have to wait for it.
-pub(super) fn content(args: &PutArgs) -> Result<String, Failure> {
+pub(super) fn content(args: &PutArgs) -> Result<Content, Failure> {
+    let lock = Lock::given(&args.seal)?;
+    let bytes = plain(args)?;
+    match lock {
+        Some(lock) => Ok(Content::Sealed(lock.seal(&bytes)?)),
+        None => match String::from_utf8(bytes) {
+            Ok(text) => Ok(Content::Text(text)),
+            Err(_) => Err(Failure::failed("content is not UTF-8 text")),
+        },
+    }
+}
+
+fn plain(args: &PutArgs) -> Result<Vec<u8>, Failure> {
     if let Some(text) = &args.text {
-        return Ok(text.clone());
+        return Ok(text.clone().into_bytes());
     }
     let read = match &args.file {
         Some(path) => File::open(path).and_then(read),
@@ -37,7 +53,7 @@ pub(super) fn content(args: &PutArgs) -> Result<String, Failure> {
     if bytes.len() > limit::CONTENT_BYTES_MAX {
         return Err(Failure::failed(format!("content is over {} bytes", limit::CONTENT_BYTES_MAX)));
     }
-    String::from_utf8(bytes).map_err(|_| Failure::failed("content is not UTF-8 text"))
+    Ok(bytes)
 }
 
 fn read(from: impl Read) -> io::Result<Vec<u8>> {
@@ -50,7 +66,7 @@ pub(super) async fn run(
     client: &mut Client,
     format: Format,
     args: &PutArgs,
-    content: &str,
+    content: &Content,
 ) -> Result<(), Failure> {
     let path = find::path(&args.path)?;
     let store = match find::find_store(client, &args.store).await? {
@@ -61,9 +77,12 @@ pub(super) async fn run(
         }
         None => return Err(Failure::not_found(format!("memory store {:?} not found", args.store))),
     };
-    let memory = match &args.if_digest {
-        None => write(client, &store, &path, content).await?,
-        Some(digest) => replace(client, &store, &path, content, digest).await?,
+    let memory = match (content, &args.if_digest) {
+        (Content::Sealed(sealed), digest) => {
+            seal::write(client, &store, &path, sealed, digest.as_deref()).await?
+        }
+        (Content::Text(text), None) => write(client, &store, &path, text).await?,
+        (Content::Text(text), Some(digest)) => replace(client, &store, &path, text, digest).await?,
     };
     show(format, &memory)
 }

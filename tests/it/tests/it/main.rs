@@ -26,6 +26,8 @@ mod postgres_replica;
 mod postgres_start;
 mod race;
 mod redact;
+mod sealed;
+mod sealed_cli;
 mod search;
 mod search_access;
 mod search_cli;
