@@ -8,6 +8,7 @@
 mod copy;
 mod credentials;
 mod dump;
+mod groups;
 mod order;
 mod pair;
 mod plan;

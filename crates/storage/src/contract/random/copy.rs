@@ -61,6 +61,8 @@ pub(super) async fn export(
     let principals = from.principals(&admin).await.unwrap();
     let anybody = principals[0].id;
     let mut items: Vec<ImportItem> = principals.into_iter().map(ImportItem::Principal).collect();
+    let memberships = from.memberships(&system.convene(workspace, now), None, 1000).await.unwrap();
+    items.extend(memberships.into_iter().map(ImportItem::Membership));
     for store in stores {
         let Some(facts) = from.facts(workspace, *store, anybody, None).await.unwrap() else {
             continue;
@@ -85,6 +87,8 @@ pub(super) async fn export(
     items.extend(sessions.into_iter().map(|one| ImportItem::Session(Box::new(one))));
     let keys = from.keys(&admin).await.unwrap();
     items.extend(keys.into_iter().map(|one| ImportItem::Key(Box::new(one))));
+    let events = from.events(&admin, 0, 1000).await.unwrap();
+    items.extend(events.into_iter().map(|one| ImportItem::Event(Box::new(one))));
     let seen = from.remembered(&admin, None, 1000).await.unwrap();
     items.extend(seen.into_iter().map(|one| ImportItem::Remembered(Box::new(one))));
     items

@@ -64,7 +64,7 @@ impl Pair {
         };
         let is_model = owner == Who::OwnersModel;
         let new = ApiKey {
-            acts_for_agents: false,
+            acts_for_agents: hash % 3 == 2,
             id: KeyId::from_u128(self.next_id()),
             workspace: WORKSPACE,
             principal,

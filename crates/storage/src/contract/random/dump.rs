@@ -2,6 +2,8 @@
 //! listing, in both directions and in small pages, as a host and as a model.
 
 use super::credentials::HASHES;
+use super::groups;
+use super::plan::PATHS;
 use crate::log::LogEntry;
 use crate::{AsOf, Storage};
 use loci_model::policy::{self, Facts, ReadPass, SearchPass, System};
@@ -9,8 +11,8 @@ use loci_model::query::{
     CreatedQuery, Direction, ListOrder, ListQuery, SessionQuery, VersionQuery,
 };
 use loci_model::{
-    Actor, Audience, Caller, KeyId, KeyScope, Memory, Operation, PrincipalId, StoreId, Timestamp,
-    VersionId, View, WorkspaceId,
+    Actor, Audience, Caller, KeyId, KeyScope, Memory, MemoryPath, Operation, PrincipalId, StoreId,
+    Timestamp, VersionId, View, WorkspaceId,
 };
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Write as _};
@@ -34,6 +36,7 @@ pub(super) async fn tenant(
     for hash in 0..HASHES {
         add("key", &engine.key_by_hash(&[hash; 32]).await.unwrap());
     }
+    groups::dump(engine, system, workspace, now, &mut add).await;
     for direction in [Direction::Ascending, Direction::Descending] {
         for include_archived in [false, true] {
             let mut query = CreatedQuery {
@@ -147,6 +150,12 @@ pub(super) async fn dump(
     let model = policy::read(&caller, &facts, now).unwrap();
     let model_search = policy::search(&caller, &[facts], now);
     for (name, pass) in [("host", &host), ("model", &model)] {
+        for path in PATHS.map(|path| MemoryPath::parse(path).unwrap()) {
+            add(
+                &format!("{name} newest at {path}"),
+                &engine.newest(pass, &path, View::Full).await.unwrap(),
+            );
+        }
         for change in engine.changes(pass, 0, 10_000).await.unwrap() {
             add(&format!("{name} change"), &change);
         }

@@ -67,7 +67,7 @@ pub(super) struct Pair {
     pub(super) stores: Vec<StoreId>,
     memories: Vec<MemoryId>,
     pub(super) versions: Vec<VersionId>,
-    grants: Vec<GrantId>,
+    pub(super) grants: Vec<GrantId>,
     pub(super) sessions: Vec<SessionId>,
     pub(super) keys: Vec<KeyId>,
     pub(super) generations: Vec<GenerationId>,
@@ -88,6 +88,7 @@ impl Pair {
             };
             self.write(Mutation::CreatePrincipal(principal), None).await.unwrap();
         }
+        self.set_up_groups().await;
         let small = StorePolicy { memories_max: 5, content_bytes_max: 12, ..Default::default() };
         let on_remove = OnRemove::EraseAfter { secs: 10 };
         for policy in [small, StorePolicy { on_remove, ..StorePolicy::default() }] {
@@ -109,6 +110,7 @@ impl Pair {
             // A guest that can write, so that there is somebody to revoke and to give on.
             self.share(self.stores.len() - 1, Who::Owner, 0, 2, None).await;
         }
+        self.set_up_homes().await;
     }
 
     /// Ends the engine and takes it up again where it was.
@@ -140,6 +142,7 @@ impl Pair {
             Step::Together { store, edits } => self.commit_together(*store, edits).await,
             Step::Reopen => unreachable!("done by who opened it"),
             Step::Credential(step) => self.credential_step(step).await,
+            Step::Group(step) => self.group_step(step).await,
             Step::Expire { store, memory } => {
                 let memory = self.memory(*memory);
                 self.expire(*store, memory).await;
@@ -359,13 +362,14 @@ impl Pair {
             let expected = self.oracle.all_facts(&caller(who)).await.unwrap();
             assert_eq!(dump::in_order(&found), dump::in_order(&expected));
         }
+        self.compare_addresses().await;
     }
 
-    fn manage_pass(&self, store: usize) -> ManagePass {
+    pub(super) fn manage_pass(&self, store: usize) -> ManagePass {
         System::because("random histories").manage(WORKSPACE, self.stores[store], self.now)
     }
 
-    fn stamps<T>(&mut self, stamp: impl FnOnce(&mut Stamps<'_>) -> T) -> T {
+    pub(super) fn stamps<T>(&mut self, stamp: impl FnOnce(&mut Stamps<'_>) -> T) -> T {
         let mut next_id = || {
             self.last_id += 1;
             self.last_id
@@ -387,7 +391,9 @@ impl Pair {
 /// Revoked grants come in no particular order.
 fn in_order(result: Result<Applied>) -> Result<Applied> {
     result.map(|mut applied| {
-        if let Receipt::Revoked(ids) = &mut applied.receipt {
+        if let Receipt::Revoked(ids) | Receipt::MemberRemoved { revoked: ids, .. } =
+            &mut applied.receipt
+        {
             ids.sort();
         }
         applied

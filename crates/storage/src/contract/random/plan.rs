@@ -33,6 +33,7 @@ pub(super) enum Step {
     /// The end of the process and the beginning of the next.
     Reopen,
     Credential(CredentialStep),
+    Group(GroupStep),
     Expire {
         store: usize,
         memory: usize,
@@ -123,6 +124,53 @@ pub(super) enum CredentialStep {
     RemoveSession { session: usize, key: Option<u8> },
 }
 
+/// What is about groups, what stands on them, addresses, and the audit log. Everybody is a number:
+/// see [`super::groups::EVERYBODY`].
+#[derive(Debug, Clone)]
+pub(super) enum GroupStep {
+    AddMember {
+        group: usize,
+        member: usize,
+        key: Option<u8>,
+    },
+    // Without a key: the grants that go come in no particular order.
+    RemoveMember {
+        group: usize,
+        member: usize,
+    },
+    SwitchMemory {
+        who: usize,
+        off: u8,
+        key: Option<u8>,
+    },
+    /// A share that anybody tries who is somebody, with its line in the audit log.
+    AuditedShare {
+        store: usize,
+        giver: usize,
+        grantee: usize,
+        ends_in: Option<i64>,
+        is_long: bool,
+    },
+    /// A write of a memory with a line in the audit log.
+    AuditedCommit {
+        store: usize,
+        edits: Vec<EditPlan>,
+        is_long: bool,
+        key: Option<u8>,
+    },
+    Record {
+        what: u8,
+        is_long: bool,
+        key: Option<u8>,
+    },
+    CreateAt {
+        owner: usize,
+        address: usize,
+        key: Option<u8>,
+    },
+    RemoveLast,
+}
+
 /// A version, and where its vectors come from.
 #[derive(Debug, Clone)]
 pub(super) enum VectorPlan {
@@ -192,7 +240,7 @@ pub(super) enum AttributesPlan {
 }
 
 fn store() -> impl Strategy<Value = usize> {
-    prop_oneof![4 => Just(0usize), 1 => Just(1)]
+    prop_oneof![8 => Just(0usize), 2 => Just(1), 2 => Just(2), 1 => Just(3)]
 }
 
 fn key() -> impl Strategy<Value = Option<u8>> {
@@ -213,6 +261,7 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(store, edits)| Step::Together { store, edits }),
         1 => Just(Step::Reopen),
         8 => credential_step().prop_map(Step::Credential),
+        16 => group_step().prop_map(Step::Group),
         3 => (store(), which()).prop_map(|(store, memory)| Step::Expire { store, memory }),
         6 => (store(), which(), key())
             .prop_map(|(store, version, key)| Step::Redact { store, version, key }),
@@ -270,6 +319,32 @@ fn credential_step() -> impl Strategy<Value = CredentialStep> {
             .prop_map(|(session, key)| CredentialStep::ArchiveSession { session, key }),
         1 => (session(), key())
             .prop_map(|(session, key)| CredentialStep::RemoveSession { session, key }),
+    ]
+}
+
+fn group_step() -> impl Strategy<Value = GroupStep> {
+    let who = || 0usize..7;
+    let store = || prop_oneof![1 => Just(0usize), 3 => Just(2), 3 => Just(3)];
+    prop_oneof![
+        8 => (4usize..7, who(), key())
+            .prop_map(|(group, member, key)| GroupStep::AddMember { group, member, key }),
+        5 => (4usize..7, who())
+            .prop_map(|(group, member)| GroupStep::RemoveMember { group, member }),
+        2 => (who(), 0u8..16, key())
+            .prop_map(|(who, off, key)| GroupStep::SwitchMemory { who, off, key }),
+        8 => (store(), who(), who(), prop::option::of(0i64..30), prop::bool::weighted(0.1))
+            .prop_map(|(store, giver, grantee, ends_in, is_long)| {
+                GroupStep::AuditedShare { store, giver, grantee, ends_in, is_long }
+            }),
+        3 => (store(), prop::collection::vec(edit(), 1..=3), prop::bool::weighted(0.2), key())
+            .prop_map(|(store, edits, is_long, key)| {
+                GroupStep::AuditedCommit { store, edits, is_long, key }
+            }),
+        2 => (0u8..4, prop::bool::weighted(0.1), key())
+            .prop_map(|(what, is_long, key)| GroupStep::Record { what, is_long, key }),
+        3 => (who(), 0usize..4, key())
+            .prop_map(|(owner, address, key)| GroupStep::CreateAt { owner, address, key }),
+        1 => Just(GroupStep::RemoveLast),
     ]
 }
 
