@@ -11,10 +11,10 @@ use crate::row::{NO_ID, count, get, id, int, time};
 use crate::stores::{self, StoreRow};
 use loci_model::policy::{ConvenePass, System};
 use loci_model::{
-    Grant, GrantId, Grantee, Invalid, Membership, PrincipalId, PrincipalKind, StoreId, Timestamp,
+    Grant, GrantId, Invalid, Membership, PrincipalId, PrincipalKind, StoreId, Timestamp,
     WorkspaceId, limit,
 };
-use loci_storage::{Receipt, StorageError};
+use loci_storage::{Receipt, StorageError, holds_grant};
 use std::collections::{BTreeMap, HashSet};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -144,8 +144,13 @@ pub(crate) async fn remove(
     for pair in std::iter::once((member, group)).chain(pairs) {
         if unfounded.contains(&pair) {
             let (giver, owner) = pair;
+            let needs_none = |one| !unfounded.contains(&(one, owner));
             let owned = shelves.values_mut().filter(|shelf| shelf.owner == owner);
-            owned.for_each(|shelf| shelf.take_back_from(giver, pass.now(), &mut revoked));
+            for shelf in owned {
+                if !holds_grant(&shelf.grants, giver, pass.now(), needs_none) {
+                    shelf.take_back_from(giver, &mut revoked);
+                }
+            }
         }
     }
     for (store, shelf) in shelves.iter().filter(|(_, shelf)| !shelf.revoked.is_empty()) {
@@ -160,20 +165,11 @@ pub(crate) async fn remove(
 struct Shelf {
     owner: PrincipalId,
     grants: Vec<Grant>,
-    givers: HashSet<PrincipalId>,
     revoked: Vec<GrantId>,
 }
 
 impl Shelf {
-    fn take_back_from(&mut self, giver: PrincipalId, now: Timestamp, revoked: &mut Vec<GrantId>) {
-        let reaches =
-            |grantee| grantee == Grantee::Principal(giver) || grantee == Grantee::Everyone;
-        let stands = |grant: &Grant| {
-            reaches(grant.grantee) && grant.given_by != giver && grant.is_valid_at(now)
-        };
-        if self.grants.iter().any(stands) {
-            return;
-        }
+    fn take_back_from(&mut self, giver: PrincipalId, revoked: &mut Vec<GrantId>) {
         let given = self.grants.iter().filter(|grant| grant.given_by == giver);
         let given: Vec<GrantId> = given.map(|grant| grant.id).collect();
         let mut taken = Vec::new();
@@ -199,22 +195,15 @@ async fn given(
     let owners: Vec<Uuid> = [group, member].into_iter().chain(others.iter().copied()).collect();
     let sql = include_str!("../queries/grant/given.sql");
     let found = tx.query(sql, &[&uuid(workspace.to_bytes()), &owners, &member, &others]).await?;
-    let mut givers: BTreeMap<StoreId, HashSet<PrincipalId>> = BTreeMap::new();
-    for row in &found {
-        let store = StoreId::from_bytes(id(row, 1)?);
-        givers.entry(store).or_default().insert(PrincipalId::from_bytes(id(row, 0)?));
-    }
-    if givers.is_empty() {
+    if found.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let ids: Vec<StoreId> = givers.keys().copied().collect();
-    let rows = stores::lock(tx, &ids).await?;
+    let ids = found.iter().map(|row| id(row, 0).map(StoreId::from_bytes));
+    let rows = stores::lock(tx, &ids.collect::<Result<Vec<_>>>()?).await?;
     let mut shelves: BTreeMap<StoreId, Shelf> = BTreeMap::new();
     for StoreRow { store, is_removed, .. } in rows {
         if !is_removed {
-            let givers = givers.remove(&store.id).unwrap_or_default();
-            let shelf =
-                Shelf { owner: store.owner, grants: Vec::new(), givers, revoked: Vec::new() };
+            let shelf = Shelf { owner: store.owner, grants: Vec::new(), revoked: Vec::new() };
             shelves.insert(store.id, shelf);
         }
     }
@@ -228,14 +217,16 @@ async fn given(
     Ok(shelves)
 }
 
-/// Which of those who gave something of another's store have no other ground to give it.
+/// Which of those who gave something of a store need a grant to do so: they are not its owner, not
+/// related to the owner, and no administrators.
 async fn unfounded(
     tx: &Tx,
     workspace: WorkspaceId,
     shelves: &BTreeMap<StoreId, Shelf>,
 ) -> Result<HashSet<(PrincipalId, PrincipalId)>> {
     let pairs = shelves.values().flat_map(|shelf| {
-        shelf.givers.iter().map(|giver| (uuid(giver.to_bytes()), uuid(shelf.owner.to_bytes())))
+        let givers = shelf.grants.iter().map(|grant| grant.given_by);
+        givers.map(|giver| (uuid(giver.to_bytes()), uuid(shelf.owner.to_bytes())))
     });
     let pairs: HashSet<(Uuid, Uuid)> = pairs.collect();
     if pairs.is_empty() {

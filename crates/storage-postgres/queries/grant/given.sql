@@ -1,4 +1,4 @@
-select distinct g.given_by, s.store_id
+select distinct s.store_id
 from (
     select * from unnest($2::uuid[]) as u (owner)
     limit cardinality($2::uuid[])
