@@ -202,8 +202,11 @@ mod tests {
             };
             assert_eq!(refusal(path), expected);
         }
-        let deep = format!("/memories/{}2e%2e/x", "%25".repeat(40).replace("%25%25", "%2525"));
-        assert!(ToolPath::parse(&deep).is_err());
+        for times in [3, DECODINGS_MAX, 40] {
+            let dot = format!("%{}2e", "25".repeat(times));
+            let path = format!("/memories/{dot}{dot}/x");
+            assert!(ToolPath::parse(&path).is_err(), "encoded {times} times over");
+        }
     }
 
     #[test]

@@ -18,23 +18,23 @@ pub(super) async fn create(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
     let place = desk.place(whose(desk, input, &path)?).await?;
     let shelf = desk.shelf(&place);
     let done = format!("File created successfully at: {path}");
-    let Some(memory) = path.memory() else { return exists(path.to_string()) };
+    let Some(memory) = path.memory() else { return exists(&path.to_string()) };
     if let Some(blocker) = shelf.blocker(memory).await? {
         let may_overwrite = desk.options.on_existing == OnExisting::Overwrite;
         if may_overwrite && blocker.path == *memory {
             overwrite(shelf, &blocker, text).await?;
             return Ok(done);
         }
-        return exists(blocked_by(&path, &blocker.path));
+        return exists(&blocked_by(&path, &blocker.path));
     }
     match shelf.create(memory.clone(), text.to_owned()).await {
         Ok(()) => Ok(done),
-        Err(Error::PathTaken { path: taken, .. }) => exists(blocked_by(&path, &taken)),
+        Err(Error::PathTaken { path: taken, .. }) => exists(&blocked_by(&path, &taken)),
         Err(error) => Err(error.into()),
     }
 }
 
-fn exists<T>(path: String) -> Result<T, Stop> {
+fn exists<T>(path: &str) -> Result<T, Stop> {
     says(format!("Error: File {path} already exists"))
 }
 

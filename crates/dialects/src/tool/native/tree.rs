@@ -45,12 +45,12 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
     };
     for _ in 0..ATTEMPTS_MAX {
         let found = find(shelf, from, &old).await?;
-        let Some(to) = new.memory() else { return exists(new.to_string()) };
+        let Some(to) = new.memory() else { return exists(&new.to_string()) };
         if to != from && to.as_str().starts_with(prefix_of(from).as_str()) {
             return says(format!("Error: Cannot rename {old} to {new}: it lies inside {old}"));
         }
         if let Some(blocker) = shelf.blocker(to).await? {
-            return exists(destination(&new, to, &blocker.path));
+            return exists(&destination(&new, to, &blocker.path));
         }
         let relocate = |memory: &Memory| moved(memory, from, to).map(|to| relocation(memory, to));
         match shelf.take_away(&found, relocate).await {
@@ -58,7 +58,7 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
                 return Ok(format!("Successfully renamed {old} to {new}{}", rest(is_all)));
             }
             Err(Stop::Fails(Error::PathTaken { path: taken, .. })) => {
-                return exists(destination(&new, to, &taken));
+                return exists(&destination(&new, to, &taken));
             }
             Err(Stop::Fails(Error::ExpectFailed | Error::NotFound("memory"))) => {}
             Err(Stop::Fails(Error::Denied(why))) => {
@@ -70,7 +70,7 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
     Err(outrun())
 }
 
-fn exists<T>(path: String) -> Result<T, Stop> {
+fn exists<T>(path: &str) -> Result<T, Stop> {
     says(format!("Error: The destination {path} already exists"))
 }
 

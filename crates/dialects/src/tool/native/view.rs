@@ -82,7 +82,7 @@ impl Folder {
         let folders = self.folders.iter().map(|(name, folder)| (name, folder.bytes, Some(folder)));
         let mut entries: Vec<_> =
             files.chain(folders).filter(|(name, ..)| !is_hidden(name)).collect();
-        entries.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+        entries.sort_by_key(|(name, ..)| *name);
         for (name, bytes, folder) in entries {
             let below = format!("{path}/{name}");
             let slash = if folder.is_some() { "/" } else { "" };

@@ -25,19 +25,21 @@ pub(super) async fn view(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> 
     let Some(Target { whose, what, .. }) = target(desk, input)? else {
         return says("path is required for view");
     };
+    let key = match what {
+        What::Nothing => return says("path is required for view"),
+        What::List(prefix) => {
+            let place = desk.place(whose).await?;
+            return list(desk, desk.shelf(&place), &prefix).await;
+        }
+        What::Entry(key) => key,
+    };
     let place = desk.place(whose).await?;
     let shelf = desk.shelf(&place);
-    match what {
-        What::Nothing => says("path is required for view"),
-        What::List(prefix) => list(desk, shelf, &prefix).await,
-        What::Entry(key) => {
-            let Some(newest) = entry::at(shelf, &key).await?.into_iter().next() else {
-                return Ok(Value::Null);
-            };
-            let Some(memory) = shelf.load(newest.id).await? else { return Ok(Value::Null) };
-            Ok(Writers::default().show(desk, &memory, &place.name).await?)
-        }
-    }
+    let Some(newest) = entry::at(shelf, &key).await?.into_iter().next() else {
+        return Ok(Value::Null);
+    };
+    let Some(memory) = shelf.load(newest.id).await? else { return Ok(Value::Null) };
+    Ok(Writers::default().show(desk, &memory, &place.name).await?)
 }
 
 /// The entries whose keys begin with a prefix, by key. An answer that had to leave some out says so.
