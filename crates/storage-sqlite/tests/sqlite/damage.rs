@@ -3,7 +3,7 @@
 use super::{new_generation, put_vectors, world};
 use loci_model::{At, View};
 use loci_storage::contract::fixture::path;
-use loci_storage::{AsOf, StorageError};
+use loci_storage::{AsOf, Mutation, StorageError};
 use std::path::Path;
 
 fn damage(dir: &Path, sql: &str) {
@@ -50,6 +50,16 @@ async fn the_check_finds_each_kind_of_damage() {
         ("delete from generation", "do not fit their generation"),
         ("update vector_mark set through = 9", "reach where they cannot"),
         ("update vector_mark set generation = 9", "reach where they cannot"),
+        ("update event set detail = 'read' where seq = 2", "event 2 does not follow"),
+        ("update event set detail = '' where seq = 2", "event 2 does not follow"),
+        ("update event set at = at + 1 where seq = 1", "event 1 does not follow"),
+        ("update event set principal_id = randomblob(16) where seq = 3", "event 3 does not"),
+        ("update event set store_id = null where seq = 3", "event 3 does not follow"),
+        ("delete from event where seq = 1", "event 2 does not follow"),
+        ("delete from event where seq = 2", "event 3 does not follow"),
+        ("update event set hash = zeroblob(32) where seq = 3", "event 3 does not follow"),
+        ("update event set hash = x'00' where seq = 3", "cannot be read"),
+        ("update event set actor_kind = 9 where seq = 3", "cannot be read"),
     ];
     for (sql, expected) in cases {
         let (world, dir) = world().await;
@@ -59,6 +69,10 @@ async fn the_check_finds_each_kind_of_damage() {
         }
         let generation = new_generation(&world).await;
         put_vectors(&world, generation, &heads[..1], &[1; 4]).await;
+        for _ in 0..3 {
+            let happening = world.happening(loci_model::event::kind::SEARCHED);
+            world.write(Mutation::Record(happening)).await.unwrap();
+        }
         assert_eq!(world.storage.check().await.unwrap().problems, [""; 0]);
         damage(dir.path(), sql);
         let problems = world.storage.check().await.unwrap().problems;

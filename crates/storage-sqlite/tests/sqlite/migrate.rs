@@ -2,13 +2,21 @@
 //! it, and what the newer format no longer keeps is gone from the files.
 
 use super::{new_generation, open, put_vectors, world};
-use loci_model::{Attributes, VersionId, View};
-use loci_storage::contract::fixture::{
-    World, all_versions, describe, put, put_sealed, remove, tagged, update,
+use loci_model::event::kind;
+use loci_model::policy::Relation;
+use loci_model::{
+    Address, ApiKey, Attributes, Audience, Grant, GrantId, Grantee, KeyId, KeyScope, Level,
+    MemorySwitches, PrincipalId, PrincipalKind, Store, StorePolicy, Timestamp, VersionId, View,
 };
-use loci_storage::{AsOf, Mutation};
+use loci_storage::contract::fixture::{
+    START, World, all_versions, batch, describe, idempotency, next_bits, put, put_sealed, remove,
+    tagged, update,
+};
+use loci_storage::mem::MemStorage;
+use loci_storage::{AsOf, Idempotency, Mutation};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 /// As it is in texts and paths.
 const WORD: &str = "ZQXword";
@@ -16,6 +24,8 @@ const WORD: &str = "ZQXword";
 const TOKEN: &[u8] = b"zqxword";
 
 const FORMAT_1: &str = include_str!("../../migrations/0001_init.sql");
+/// From format 1 to format 2.
+const FORMAT_2: &str = include_str!("../../migrations/0002_vectors.sql");
 
 /// Tables of format 1 in an order in which rows may come.
 const TABLES: [&str; 12] = [
@@ -33,6 +43,9 @@ const TABLES: [&str; 12] = [
     "idempotency",
 ];
 
+/// What format 2 added to them.
+const TABLES_2: [&str; 3] = ["generation", "vector", "vector_mark"];
+
 /// What the first version did for each memory it wrote.
 const INDEX_WORDS: &str = "
     insert into memory_fts (rowid, store, path, tags, content)
@@ -45,13 +58,32 @@ const INDEX_WORDS: &str = "
 
 /// Writes the rows of a directory of today as a directory of format 1.
 fn write_format_1(from: &Path, to: &Path) {
+    let conn = write_format(1, FORMAT_1, &TABLES, from, to);
+    assert!(conn.execute(INDEX_WORDS, []).unwrap() > 10);
+    conn.close().unwrap();
+}
+
+/// The same as a directory of format 2.
+fn write_format_2(from: &Path, to: &Path) {
+    let schema = format!("{FORMAT_1}\n{FORMAT_2}");
+    let tables = [&TABLES[..], &TABLES_2].concat();
+    write_format(2, &schema, &tables, from, to).close().unwrap();
+}
+
+fn write_format(
+    format: u32,
+    schema: &str,
+    tables: &[&str],
+    from: &Path,
+    to: &Path,
+) -> rusqlite::Connection {
     let conn = rusqlite::Connection::open(to.join("loci.db")).unwrap();
     conn.execute_batch("pragma journal_mode = wal; pragma secure_delete = on").unwrap();
-    let begin = "begin; pragma application_id = 0x4c6f6369; pragma user_version = 1;";
-    conn.execute_batch(&format!("{begin}\n{FORMAT_1}\ncommit")).unwrap();
+    let marks = format!("pragma application_id = 0x4c6f6369; pragma user_version = {format};");
+    conn.execute_batch(&format!("begin; {marks}\n{schema}\ncommit")).unwrap();
     let from = from.join("loci.db");
     conn.execute("attach ?1 as today", [from.to_str().unwrap()]).unwrap();
-    for table in TABLES {
+    for table in tables {
         let sql = format!("select group_concat(name) from pragma_table_info('{table}', 'main')");
         let columns: String = conn.query_row(&sql, [], |row| row.get(0)).unwrap();
         let copy =
@@ -59,8 +91,7 @@ fn write_format_1(from: &Path, to: &Path) {
         conn.execute(&copy, []).unwrap();
     }
     conn.execute_batch("detach today").unwrap();
-    assert!(conn.execute(INDEX_WORDS, []).unwrap() > 10);
-    conn.close().unwrap();
+    conn
 }
 
 fn sightings(dir: &Path) -> usize {
@@ -84,7 +115,7 @@ async fn furnish(world: &World) {
     world.edit(put_sealed("/sealed", b"\xff\x00")).await.unwrap();
     world.edit(remove("/dir/7")).await.unwrap();
     world.write(Mutation::Redact(world.manage_pass(), memory.head)).await.unwrap();
-    let version = VersionId::from_u128(loci_storage::contract::fixture::next_bits());
+    let version = VersionId::from_u128(next_bits());
     let erased = world.put("/erased", "gone").await.id;
     let pass = world.manage_pass();
     world.write(Mutation::Erase { pass, memory: erased, version }).await.unwrap();
@@ -159,5 +190,135 @@ async fn what_is_new_works_in_a_directory_of_format_1() {
     assert_eq!(merged.path.as_str(), "/a");
     let found = world.storage.found(&pass, &[(store, merged.id)], View::Full).await.unwrap();
     assert_eq!(found[0].content.as_ref().unwrap().text(), Some("two"));
+    world.assert_sound().await;
+}
+
+/// What a format 2 could hold beside memories: grants, a key, a session, a remembered request and
+/// vectors.
+async fn furnish_format_2(world: &World) -> PrincipalId {
+    furnish(world).await;
+    let guest = world.new_one(PrincipalKind::Agent, "guest").await;
+    let grant = Grant {
+        id: GrantId::from_u128(next_bits()),
+        store: world.store,
+        grantee: Grantee::Principal(guest),
+        level: Level::ReadWrite,
+        given_by: world.owner,
+        expires_at: None,
+        created_at: world.now(),
+    };
+    world.write(Mutation::Share(world.share_pass(), grant)).await.unwrap();
+    let key = ApiKey {
+        id: KeyId::from_u128(next_bits()),
+        workspace: world.workspace,
+        principal: guest,
+        name: "laptop".into(),
+        hint: "loci_abc".into(),
+        secret_hash: HASH,
+        scope: KeyScope::FULL,
+        session: None,
+        audience: Audience::Host,
+        acts_for_agents: false,
+        created_at: world.now(),
+        expires_at: None,
+        revoked_at: None,
+    };
+    world.write(Mutation::CreateKey(key)).await.unwrap();
+    let commit = Mutation::Commit(world.write_pass(), batch(vec![put("/once", "x")]));
+    world.storage.write(commit, Some(request(world))).await.unwrap();
+    let generation = new_generation(world).await;
+    let head = world.put("/vector", "text").await.head;
+    put_vectors(world, generation, &[head], &[1; 4]).await;
+    guest
+}
+
+const HASH: [u8; 32] = [7; 32];
+
+fn request(world: &World) -> Idempotency {
+    idempotency(world.workspace, world.owner.as_u128(), "k", 1, world.now())
+}
+
+/// Everything that a directory of format 2 can tell of itself.
+async fn all_of_format_2(world: &World, guest: PrincipalId) -> Vec<String> {
+    let (storage, store) = (&world.storage, world.store);
+    let read = world.system().read(world.workspace, store, Timestamp::from_micros(START));
+    let admin = world.system().administer(world.workspace, Timestamp::from_micros(START));
+    let search = world.system().search(world.workspace, vec![store], Timestamp::from_micros(START));
+    let caller = world.caller(guest, Audience::Host);
+    vec![
+        format!("{:?}", storage.facts(world.workspace, store, guest, None).await.unwrap()),
+        format!("{:?}", storage.all_facts(&caller).await.unwrap()),
+        format!("{:?}", storage.key_by_hash(&HASH).await.unwrap()),
+        format!("{:?}", storage.keys(&admin).await.unwrap()),
+        format!("{:?}", storage.principals(&admin).await.unwrap()),
+        format!("{:?}", storage.grants(&read).await.unwrap()),
+        format!("{:?}", storage.log(&admin, store, 0, 1000).await.unwrap()),
+        format!("{:?}", storage.changes(&read, 0, 1000).await.unwrap()),
+        format!("{:?}", storage.versions(&read, &all_versions()).await.unwrap().items),
+        format!("{:?}", storage.texts(&search, store, 0, 1000).await.unwrap().memories),
+        format!("{:?}", storage.feed_ends(&search).await.unwrap()),
+        format!("{:?}", storage.remembered(&admin, None, 1000).await.unwrap()),
+        format!("{:?}", storage.generations().await.unwrap()),
+    ]
+}
+
+#[tokio::test]
+async fn a_directory_of_format_2_opens_with_everything_in_it() {
+    let (mut world, dir) = world().await;
+    let guest = furnish_format_2(&world).await;
+    let expected = all_of_format_2(&world, guest).await;
+    assert!(expected.iter().all(|line| line.len() > 20), "there is something of everything");
+    world.storage = Arc::new(MemStorage::new());
+    let old = tempfile::tempdir().unwrap();
+    write_format_2(dir.path(), old.path());
+    for _ in 0..2 {
+        world.storage = open(old.path());
+        assert_eq!(all_of_format_2(&world, guest).await, expected);
+        world.assert_sound().await;
+        world.storage = Arc::new(MemStorage::new());
+    }
+    let conn = rusqlite::Connection::open(old.path().join("loci.db")).unwrap();
+    let format: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert_eq!(format, 3);
+}
+
+#[tokio::test]
+async fn what_is_new_works_in_a_directory_of_format_2() {
+    let (mut world, dir) = world().await;
+    let guest = furnish_format_2(&world).await;
+    world.storage = Arc::new(MemStorage::new());
+    let old = tempfile::tempdir().unwrap();
+    write_format_2(dir.path(), old.path());
+    world.storage = open(old.path());
+    let again = Mutation::Commit(world.write_pass(), batch(vec![put("/never", "x")]));
+    let again = world.storage.write(again, Some(request(&world))).await.unwrap();
+    assert!(again.is_replay, "what was done before is remembered");
+    // Who was here before gets along with what is new: the owner is a user, the guest an agent.
+    assert_eq!(world.events().await, []);
+    let agent = world.new_one(PrincipalKind::Agent, "new").await;
+    let group = world.new_one(PrincipalKind::Group, "room").await;
+    world.join(group, world.owner).await;
+    world.join(group, agent).await;
+    assert_eq!(world.facts(agent).await.relation, Some(Relation::Companion));
+    let address = Address::home(guest);
+    let home = Store {
+        owner: guest,
+        address: Some(address.clone()),
+        ..world.plan_store(StorePolicy::default())
+    };
+    let audited = Mutation::Audited(
+        Box::new(Mutation::CreateStore(home.clone())),
+        world.happening(kind::SEARCHED),
+    );
+    world.write(audited).await.unwrap();
+    let found = world.storage.store_at(world.workspace, &address).await.unwrap();
+    assert_eq!(found, Some(home.id));
+    let off = MemorySwitches { own: false, ..MemorySwitches::default() };
+    world.write(Mutation::SwitchMemory(world.admin_pass(), guest, off)).await.unwrap();
+    let (_, principal) = world.storage.key_by_hash(&HASH).await.unwrap().unwrap();
+    assert_eq!(principal.memory, off);
+    assert_eq!(world.leave(group, world.owner).await, []);
+    assert_eq!(world.facts(agent).await.relation, None);
+    assert_eq!(world.events().await.len(), 1);
     world.assert_sound().await;
 }

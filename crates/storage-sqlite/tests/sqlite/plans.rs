@@ -2,8 +2,9 @@
 //! a table or sort what it found. Within one path, memories of several partitions may be sorted.
 
 use super::world;
+use rusqlite::Connection;
 
-const PAGES: [(&str, &str); 23] = [
+const PAGES: [(&str, &str); 33] = [
     ("path up", include_str!("../../queries/memory/list_path_ascending.sql")),
     ("path down", include_str!("../../queries/memory/list_path_descending.sql")),
     ("created up", include_str!("../../queries/memory/list_created_ascending.sql")),
@@ -27,23 +28,63 @@ const PAGES: [(&str, &str); 23] = [
     ("vectors", include_str!("../../queries/vector/shown.sql")),
     ("the same vectors", include_str!("../../queries/vector/same.sql")),
     ("repeated", include_str!("../../queries/memory/repeated.sql")),
+    ("a store at an address", include_str!("../../queries/store/at_address.sql")),
+    ("relation", include_str!("../../queries/membership/relation.sql")),
+    ("groups of somebody", include_str!("../../queries/membership/groups.sql")),
+    ("memberships", include_str!("../../queries/membership/page.sql")),
+    ("a membership", include_str!("../../queries/membership/get.sql")),
+    ("members counted", include_str!("../../queries/membership/count.sql")),
+    ("events", include_str!("../../queries/event/after.sql")),
+    ("the last event", include_str!("../../queries/event/end.sql")),
+    ("grants to somebody", include_str!("../../queries/grant/by_grantee.sql")),
+    ("a principal by name", include_str!("../../queries/principal/by_name.sql")),
 ];
+
+/// These may sort what they found, for it is as much as somebody's groups, stores or grants.
+const SORTED: [(&str, &str); 6] = [
+    ("stores in reach", include_str!("../../queries/store/reachable.sql")),
+    ("users near somebody", include_str!("../../queries/membership/users.sql")),
+    ("members", include_str!("../../queries/membership/of_group.sql")),
+    ("grants of a member", include_str!("../../queries/grant/by_member.sql")),
+    ("stores of a giver", include_str!("../../queries/grant/stores_of_giver.sql")),
+    ("the newest of a path", include_str!("../../queries/memory/newest.sql")),
+];
+
+fn plan(conn: &Connection, sql: &str) -> Vec<String> {
+    let mut statement = conn.prepare(&format!("explain query plan {sql}")).unwrap();
+    let mut rows = statement.raw_query();
+    let mut plan: Vec<String> = Vec::new();
+    while let Some(row) = rows.next().unwrap() {
+        plan.push(row.get(3).unwrap());
+    }
+    plan
+}
+
+/// Whether a step goes through a whole table; a subquery is bounded by what it found.
+fn is_scan(step: &str) -> bool {
+    step.starts_with("SCAN") && step != "SCAN CONSTANT ROW" && step != "SCAN near"
+}
 
 #[tokio::test]
 async fn pages_are_walks_along_an_index() {
     let (_world, dir) = world().await;
-    let conn = rusqlite::Connection::open(dir.path().join("loci.db")).unwrap();
+    let conn = Connection::open(dir.path().join("loci.db")).unwrap();
     for (name, sql) in PAGES {
-        let mut statement = conn.prepare(&format!("explain query plan {sql}")).unwrap();
-        let mut rows = statement.raw_query();
-        let mut plan: Vec<String> = Vec::new();
-        while let Some(row) = rows.next().unwrap() {
-            plan.push(row.get(3).unwrap());
-        }
+        let plan = plan(&conn, sql);
         let is_walk = plan.iter().all(|step| {
             let sorts = step.contains("TEMP B-TREE") && !step.contains("LAST TERM");
-            !step.starts_with("SCAN") && !sorts
+            !is_scan(step) && !sorts
         });
         assert!(is_walk, "{name}: {plan:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_groups_ask_for_scans_no_table() {
+    let (_world, dir) = world().await;
+    let conn = Connection::open(dir.path().join("loci.db")).unwrap();
+    for (name, sql) in SORTED {
+        let plan = plan(&conn, sql);
+        assert!(plan.iter().all(|step| !is_scan(step)), "{name}: {plan:?}");
     }
 }
