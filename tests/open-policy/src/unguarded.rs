@@ -2,13 +2,14 @@
 //! access, as a forgotten comparison would. Everything else it hands on untouched.
 
 use async_trait::async_trait;
-use loci_model::policy::{AdminPass, BrowsePass, Facts, ReadPass, SearchPass};
+use loci_model::policy::{AdminPass, BrowsePass, ConvenePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
     ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
 };
 use loci_model::{
-    ApiKey, At, Caller, Change, Grant, Memory, MemoryId, Page, Principal, PrincipalId, Session,
-    SessionId, Store, StoreId, Timestamp, Version, VersionId, View, WorkspaceId,
+    Address, ApiKey, At, Caller, Change, Event, Grant, Membership, Memory, MemoryId, MemoryPath,
+    Page, Principal, PrincipalId, Session, SessionId, Store, StoreId, Timestamp, Version,
+    VersionId, View, WorkspaceId,
 };
 use loci_storage::log::LogEntry;
 use loci_storage::{
@@ -89,6 +90,19 @@ impl Storage for Unguarded {
 
     async fn get(&self, pass: &ReadPass, at: &At, view: View) -> Result<Option<Memory>> {
         self.inner.get(pass, at, view).await
+    }
+
+    async fn store_at(&self, workspace: WorkspaceId, address: &Address) -> Result<Option<StoreId>> {
+        self.inner.store_at(workspace, address).await
+    }
+
+    async fn newest(
+        &self,
+        pass: &ReadPass,
+        path: &MemoryPath,
+        view: View,
+    ) -> Result<Option<Memory>> {
+        self.inner.newest(pass, path, view).await
     }
 
     async fn list(&self, pass: &ReadPass, query: &ListQuery) -> Result<Page<ListItem, ListCursor>> {
@@ -236,6 +250,23 @@ impl Storage for Unguarded {
 
     async fn principals(&self, pass: &AdminPass) -> Result<Vec<Principal>> {
         self.inner.principals(pass).await
+    }
+
+    async fn members(&self, pass: &ConvenePass, group: PrincipalId) -> Result<Vec<Membership>> {
+        self.inner.members(pass, group).await
+    }
+
+    async fn memberships(
+        &self,
+        pass: &ConvenePass,
+        after: Option<(PrincipalId, PrincipalId)>,
+        limit: usize,
+    ) -> Result<Vec<Membership>> {
+        self.inner.memberships(pass, after, limit).await
+    }
+
+    async fn events(&self, pass: &AdminPass, after: u64, limit: usize) -> Result<Vec<Event>> {
+        self.inner.events(pass, after, limit).await
     }
 
     async fn default_workspace(&self) -> Result<Option<WorkspaceId>> {

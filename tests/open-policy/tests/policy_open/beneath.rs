@@ -1,17 +1,17 @@
 //! What the engine never asks of a storage engine on behalf of one workspace about a store of
 //! another, tried all the same: passes that an open policy gives out, and mutations without one.
 
-use crate::world::{MARK, WORD, World, text, yesterday_or_so};
+use crate::world::{MARK, PATH, WORD, World, text, yesterday_or_so};
 use loci_model::policy::{self, System};
-use loci_model::{Edit, MemoryPath, StoreId, View};
+use loci_model::{Address, Edit, Membership, MemoryPath, MemorySwitches, StoreId, View};
 use loci_storage::log::{ImportItem, LogEntry};
 use loci_storage::{
-    Batch, Lookup, Mutation, SessionChange, Sought, StampedEdit, StorageError, VectorBatch,
-    VectorSource,
+    Batch, Lookup, Mutation, Receipt, SessionChange, Sought, StampedEdit, StorageError,
+    VectorBatch, VectorSource,
 };
 use std::fmt::Debug;
 
-pub(crate) const ALL: [&str; 17] = [
+pub(crate) const ALL: [&str; 25] = [
     "feed ends",
     "texts",
     "changed texts",
@@ -29,10 +29,18 @@ pub(crate) const ALL: [&str; 17] = [
     "import an entry",
     "change the session",
     "remove the session",
+    "newest",
+    "store at the address",
+    "members",
+    "join the group",
+    "take a friend out of the group",
+    "switch a friend off",
+    "take over the address",
+    "import an event",
 ];
 
 /// Those that nothing holds but policy and row security.
-pub(crate) const BARE: [&str; 9] = [
+pub(crate) const BARE: [&str; 10] = [
     "feed ends",
     "texts",
     "changed texts",
@@ -42,6 +50,7 @@ pub(crate) const BARE: [&str; 9] = [
     "embeddable",
     "commit",
     "purge",
+    "newest",
 ];
 
 /// What came of it. Numbers and vectors bear no mark, so getting any is marked here.
@@ -54,6 +63,7 @@ pub(crate) async fn attempt(world: &World, name: &str) -> String {
     let read = policy::read(caller, &loot.facts, now).unwrap();
     let write = policy::write(caller, &loot.facts, now).unwrap();
     let admin = policy::administer(caller, now).unwrap();
+    let convene = policy::convene(caller, now).unwrap();
     let version = seams.version_id(now);
     let mutate = async |mutation: Mutation| shown(storage.write(mutation, None).await);
     match name {
@@ -132,6 +142,53 @@ pub(crate) async fn attempt(world: &World, name: &str) -> String {
         }
         "remove the session" => {
             mutate(Mutation::RemoveSession(caller.workspace, loot.session)).await
+        }
+        "newest" => {
+            let path = MemoryPath::parse(PATH).unwrap();
+            shown(storage.newest(&read, &path, View::Full).await)
+        }
+        "store at the address" => {
+            let home = Address::home(loot.group);
+            match storage.store_at(caller.workspace, &home).await {
+                Ok(Some(_)) => MARK.into(),
+                other => shown(other),
+            }
+        }
+        "members" => match storage.members(&convene, loot.group).await {
+            Ok(members) if !members.is_empty() => MARK.into(),
+            other => shown(other),
+        },
+        "join the group" => {
+            let joins = Membership { group: loot.group, member: caller.principal, since: now };
+            mutate(Mutation::AddMember(convene, joins)).await
+        }
+        "take a friend out of the group" => {
+            let (group, member) = (loot.group, loot.friend);
+            mutate(Mutation::RemoveMember { pass: convene, group, member }).await
+        }
+        "switch a friend off" => {
+            let off = MemorySwitches { is_on: false, ..MemorySwitches::default() };
+            mutate(Mutation::SwitchMemory(admin, loot.friend, off)).await
+        }
+        // Where the intruder has no store at that address, it gets one of its own there.
+        "take over the address" => {
+            let mut store = loot.facts.store.clone();
+            store.id = seams.store_id(now);
+            store.workspace = caller.workspace;
+            store.name = "intruder".into();
+            store.description.clear();
+            store.metadata.clear();
+            store.address = Some(Address::home(loot.group));
+            let own = store.id;
+            match storage.write(Mutation::CreateStore(store), None).await.map(|made| made.receipt) {
+                Ok(Receipt::Store(made)) if made.id == own && own != loot.home => String::new(),
+                other => format!("{MARK} {other:?}"),
+            }
+        }
+        "import an event" => {
+            let pass = policy::administer(&world.victim.caller, now).unwrap();
+            let stolen = storage.events(&pass, 0, 1).await.unwrap().remove(0);
+            mutate(Mutation::Import(admin, vec![ImportItem::Event(Box::new(stolen))])).await
         }
         other => panic!("{other}"),
     }

@@ -9,7 +9,7 @@ use loci_model::query::{Filter, ListQuery, VersionQuery};
 use loci_model::{Actor, At, AttributesPatch, EditOp, MemoryPath, View};
 use std::fmt::Debug;
 
-pub(crate) const ALL: [&str; 27] = [
+pub(crate) const ALL: [&str; 30] = [
     "store",
     "stores",
     "get by id",
@@ -34,6 +34,9 @@ pub(crate) const ALL: [&str; 27] = [
     "principals",
     "principal by id",
     "principal by name",
+    "group",
+    "groups",
+    "audit log",
     "export",
     "repeat a request",
     "embedding status",
@@ -120,6 +123,20 @@ pub(crate) async fn attempt(world: &World, name: &str) -> String {
             shown(engine.find_principal(intruder, &loot.principal.to_string()).await)
         }
         "principal by name" => shown(engine.find_principal(intruder, "basalt-admin").await),
+        "group" => shown(engine.group(intruder, &loot.group.to_string()).await),
+        "groups" => match engine.memberships(intruder, None, 100).await {
+            Ok(members) if members.is_empty() => String::new(),
+            Ok(members) => format!("{} {members:?}", crate::world::MARK),
+            Err(error) => refusal(&error),
+        },
+        "audit log" => match engine.events(intruder, 0, 100).await {
+            Ok(events) => {
+                let own = intruder.caller.workspace;
+                let is_mixed = events.iter().any(|event| event.workspace != own);
+                if is_mixed { crate::world::MARK.into() } else { String::new() }
+            }
+            Err(error) => refusal(&error),
+        },
         "export" => export(engine, intruder).await.concat(),
         "repeat a request" => shown(repeat(world).await),
         "embedding status" => shown(engine.embedding_status(intruder).await),

@@ -11,7 +11,7 @@ use loci_engine::{
 use loci_model::policy::{self, Facts};
 use loci_model::query::{CreatedQuery, Direction, SessionQuery, StoreQuery};
 use loci_model::{
-    Access, At, Content, Edit, EditOp, Expect, GrantId, Grantee, KeyId, Level, MemoryId,
+    Access, Address, At, Content, Edit, EditOp, Expect, GrantId, Grantee, KeyId, Level, MemoryId,
     MemoryPath, OnSame, Power, PrincipalId, PrincipalKind, SessionId, StoreId, VersionId, View,
 };
 use loci_open_policy::Unguarded;
@@ -45,6 +45,10 @@ pub(crate) struct Loot {
     pub(crate) grant: GrantId,
     pub(crate) principal: PrincipalId,
     pub(crate) friend: PrincipalId,
+    /// In which the friend is.
+    pub(crate) group: PrincipalId,
+    /// The home of the group.
+    pub(crate) home: StoreId,
     pub(crate) key: KeyId,
     pub(crate) session: SessionId,
     pub(crate) generation: Generation,
@@ -99,6 +103,10 @@ impl World {
         note(&engine.list_sessions(victim, &every_session()).await);
         note(&engine.stats(victim, loot.store).await);
         note(&engine.grants(victim, loot.store).await);
+        note(&engine.memberships(victim, None, 100).await);
+        note(&engine.events(victim, 0, 100).await);
+        let home = Address::home(loot.group);
+        note(&self.storage.store_at(victim.caller.workspace, &home).await);
         let now = engine.seams().now();
         let pass = policy::administer(&victim.caller, now).unwrap();
         note(&self.storage.remembered(&pass, None, 100).await);
@@ -125,6 +133,7 @@ async fn tenant(engine: &Engine, storage: &Arc<dyn Storage>, name: &str) -> Cont
         principal,
         power: Power::Full,
         stores: None,
+        acts_for_agents: false,
         secret_hash: secret.hash(),
     };
     engine.declare_key(key).await.unwrap();
@@ -155,6 +164,12 @@ async fn loot(engine: &Engine, storage: &Arc<dyn Storage>, victim: &Context) -> 
     let grant =
         NewGrant { grantee: Grantee::Principal(friend), level: Level::Read, expires_at: None };
     let grant = engine.share(victim, store, grant).await.unwrap().id;
+    let group = format!("{MARK}-group");
+    let friends_name = format!("{MARK}-friend");
+    let agent = PrincipalKind::Agent;
+    let group = engine.add_member(victim, &group, &friends_name, agent).await.unwrap().group;
+    let group_of = engine.named(victim, &group.to_string()).await.unwrap().unwrap();
+    let home = engine.home(victim, &group_of, true).await.unwrap().unwrap();
     let session = new_session(format!("{MARK} session"), store);
     let session = engine.create_session(victim, session).await.unwrap().id;
     while engine.follow_once().await.unwrap() {}
@@ -168,6 +183,8 @@ async fn loot(engine: &Engine, storage: &Arc<dyn Storage>, victim: &Context) -> 
         grant,
         principal: caller.principal,
         friend,
+        group,
+        home,
         key: engine.keys(victim).await.unwrap()[0].id,
         session,
         generation,

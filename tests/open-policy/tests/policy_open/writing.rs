@@ -6,11 +6,12 @@ use loci_engine::{NewGrant, NewKey};
 use loci_model::edit::Occurrence;
 use loci_model::store::Repeats;
 use loci_model::{
-    AttributesPatch, Audience, Edit, EditOp, Grantee, Level, MemoryPath, Power, StorePatch,
+    AttributesPatch, Audience, Edit, EditOp, Grantee, Level, MemoryPath, MemorySwitches, Power,
+    StorePatch,
 };
 use std::collections::BTreeMap;
 
-pub(crate) const ALL: [&str; 24] = [
+pub(crate) const ALL: [&str; 27] = [
     "put anew",
     "put",
     "append",
@@ -34,6 +35,9 @@ pub(crate) const ALL: [&str; 24] = [
     "make a key for the store",
     "make a key for the session",
     "revoke a key",
+    "join the group",
+    "take a friend out of the group",
+    "switch a friend off",
     "import",
 ];
 
@@ -124,6 +128,18 @@ pub(crate) async fn attempt(world: &World, name: &str) -> String {
             key(NewKey { session: Some(loot.session), ..plain_key() }).await
         }
         "revoke a key" => shown(engine.revoke_key(intruder, loot.key).await),
+        "join the group" => {
+            let kind = loci_model::PrincipalKind::Agent;
+            shown(engine.add_member(intruder, &loot.group.to_string(), "intruder", kind).await)
+        }
+        "take a friend out of the group" => {
+            let (group, friend) = (loot.group.to_string(), loot.friend.to_string());
+            shown(engine.remove_member(intruder, &group, &friend).await)
+        }
+        "switch a friend off" => {
+            let off = MemorySwitches { is_on: false, ..MemorySwitches::default() };
+            shown(engine.switch_memory(intruder, loot.friend, off).await)
+        }
         "import" => shown(engine.import_lines(intruder, tampered(&loot.export)).await),
         other => panic!("{other}"),
     }
@@ -137,6 +153,7 @@ fn plain_key() -> NewKey {
         stores: None,
         session: None,
         audience: Audience::Host,
+        acts_for_agents: false,
         expires_at: None,
     }
 }
