@@ -174,3 +174,29 @@ $$;
 revoke execute on function key_by_hash(bytea) from public;
 
 grant execute on function key_by_hash(bytea) to loci_app;
+
+-- Whether a filter lets a memory through, as before; what is behind the third text are more prefixes,
+-- of which any will do.
+create or replace function is_wanted(
+    m memory, texts text[], kinds text[], parts text[], times bigint[]
+) returns boolean
+language sql stable
+as $$
+    select
+        texts is null
+        or (
+            (
+                texts[1] is null
+                or starts_with(m.path, texts[1])
+                or exists (select 1 from unnest(texts[4:]) as t (prefix) where starts_with(m.path, t.prefix))
+            )
+            and (texts[2] is null or m.source = texts[2])
+            and (texts[3] is null or m.scope = texts[3])
+            and (cardinality(kinds) = 0 or m.kind = any(kinds))
+            and (times[1] is null or m.created_at >= times[1])
+            and (times[2] is null or m.created_at <= times[2])
+            and (times[3] is null or m.updated_at >= times[3])
+            and (times[4] is null or m.updated_at <= times[4])
+            and coalesce(m.attributes, '') like all(parts)
+        )
+$$;

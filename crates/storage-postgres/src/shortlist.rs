@@ -134,8 +134,10 @@ impl Filter {
     fn new(filter: &LookupFilter) -> Self {
         let column =
             |value: &Option<String>| value.as_deref().map(|value| text(value).into_owned());
-        let prefix = filter.prefix.as_ref().map(|prefix| prefix.as_str().to_owned());
-        let texts = vec![prefix, column(&filter.source), column(&filter.scope)];
+        let mut prefixes = filter.prefixes.iter().map(|prefix| Some(prefix.as_str().to_owned()));
+        let first = prefixes.next().flatten();
+        let mut texts = vec![first, column(&filter.source), column(&filter.scope)];
+        texts.extend(prefixes);
         // Attributes are JSON, and metadata is JSON in a text of it.
         let json = |value: &str| serde_json::Value::from(value).to_string();
         let inside = |name: &String| {

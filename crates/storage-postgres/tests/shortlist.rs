@@ -313,7 +313,8 @@ async fn pgvector_filters_where_candidates_are_picked() {
     let at = wanted.created_at;
     let prefix = PathPrefix::parse("/a/b/").unwrap();
     let filters = [
-        LookupFilter { prefix: Some(prefix), ..none() },
+        LookupFilter { prefixes: vec![prefix.clone()], ..none() },
+        LookupFilter { prefixes: vec![PathPrefix::parse("/nowhere/").unwrap(), prefix], ..none() },
         LookupFilter { kinds: vec!["x".into(), "fact".into()], ..none() },
         LookupFilter { tags: vec!["100%_\\ \"odd\"".into()], ..none() },
         LookupFilter { source: Some("chat".into()), ..none() },
