@@ -194,5 +194,5 @@ pub enum Mutation {
     /// Writes something into the audit log.
     Record(Happening),
     /// A mutation, and in the same moment its line in the audit log. The receipt is the mutation's.
-    Audited(Box<Mutation>, Happening),
+    Audited(Box<Self>, Happening),
 }
