@@ -100,7 +100,7 @@ async fn a_level_is_a_level() {
     let share = json!({ "command": "share", "path": at("/"), "agent": "c" });
     world.error(GUEST, share, "You need write access to share this store").await;
     let unshare = json!({ "command": "unshare", "path": at("/"), "agent": "c" });
-    world.error(GUEST, unshare, "Memory unshare failed: 404").await;
+    world.error(GUEST, unshare, "You need write access to unshare this store").await;
     world.refused(GUEST, create(&at("/g"), "x"), "Error: this key does not allow that").await;
 
     let world = shared(Level::Search).await;

@@ -11,8 +11,12 @@ use crate::tool::input::Input;
 use crate::tool::place::{Place, Whose, own};
 use loci_engine::{Error, NewGrant};
 use loci_model::policy::Ground;
-use loci_model::{Grantee, Level, PrincipalId, StoreId, limit};
+use loci_model::{Grantee, Level, Power, PrincipalId, PrincipalKind, StoreId, limit};
 use serde_json::{Value, json};
+
+/// The agent's home, and other stores of its own.
+const HOME: &str = "self";
+const OWN: &str = "own";
 
 /// A store that the agent can reach.
 pub(super) struct Reachable {
@@ -24,18 +28,19 @@ pub(super) struct Reachable {
 }
 
 /// Every store that counts for this request, the agent's own first.
-pub(super) async fn reachable(desk: &Desk<'_>, input: &Input) -> Result<Vec<Reachable>, Error> {
+pub(super) async fn reachable(desk: &Desk<'_>, input: &Input) -> Result<Vec<Reachable>, Stop> {
     if !desk.context.caller.memory.is_on {
-        return Err(Error::Denied(SWITCHED_OFF));
+        return Err(Error::Denied(SWITCHED_OFF).into());
     }
-    let (chat, user) = (named(desk, input, "chatId").await?, named(desk, input, "userId").await?);
+    let chat = near(desk, input, "chatId", PrincipalKind::Group).await?;
+    let user = near(desk, input, "userId", PrincipalKind::User).await?;
     let mut all = Vec::new();
     for one in desk.engine.stores_of(&desk.context).await? {
         let home_of = one.home_of.as_ref().map(|principal| principal.id);
         let source = match one.ground {
-            Ground::Owner if home_of.is_some() => "self",
+            Ground::Owner if home_of.is_some() => HOME,
             // What has an address and is no home is not the tool's business.
-            Ground::Owner if one.store.address.is_none() => "own",
+            Ground::Owner if one.store.address.is_none() => OWN,
             Ground::Owner => continue,
             Ground::Grant | Ground::Everyone => "grant",
             Ground::Member if chat.is_some() && home_of == chat => "chat",
@@ -43,27 +48,35 @@ pub(super) async fn reachable(desk: &Desk<'_>, input: &Input) -> Result<Vec<Reac
             Ground::Member | Ground::Companion => continue,
         };
         let name = one.home_of.map_or_else(|| one.store.id.to_string(), |principal| principal.name);
-        all.push(Reachable { store: Some(one.store.id), name, level: one.level, source });
+        let level = match desk.context.caller.scope.power {
+            Power::Full => one.level,
+            Power::UpTo(most) => one.level.min(most),
+        };
+        all.push(Reachable { store: Some(one.store.id), name, level, source });
     }
-    if desk.context.caller.memory.own && !all.iter().any(|one| one.source == "self") {
+    if desk.context.caller.memory.own && !all.iter().any(|one| one.source == HOME) {
         let name = own(desk.engine, &desk.context).await?.name;
         let level = Level::ReadWrite;
-        all.insert(0, Reachable { store: None, name, level, source: "self" });
+        all.insert(0, Reachable { store: None, name, level, source: HOME });
     }
-    all.sort_by_key(|one| one.source != "self");
+    all.sort_by_key(|one| (one.source != HOME, one.source != OWN));
     Ok(all)
 }
 
-async fn named(
+/// The chat or user that a request says it is about. Its home is made if it has none yet: only of
+/// what is there the core can say who is near it.
+async fn near(
     desk: &Desk<'_>,
     input: &Input,
     argument: &str,
-) -> Result<Option<PrincipalId>, Error> {
-    match input.text(argument, limit::NAME_CHARS_MAX) {
-        Ok(Some(id)) => {
-            Ok(desk.engine.named(&desk.context, id).await?.map(|principal| principal.id))
-        }
-        Ok(None) | Err(_) => Ok(None),
+    kind: PrincipalKind,
+) -> Result<Option<PrincipalId>, Stop> {
+    let Some(id) = input.text(argument, limit::NAME_CHARS_MAX)? else { return Ok(None) };
+    let found = desk.engine.named(&desk.context, id).await?;
+    let Some(found) = found.filter(|found| found.kind == kind) else { return Ok(None) };
+    match desk.engine.home(&desk.context, &found, false).await {
+        Ok(_) | Err(Error::NotFound(_) | Error::Denied(_)) => Ok(Some(found.id)),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -110,7 +123,11 @@ pub(super) async fn share(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop>
 pub(super) async fn unshare(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
     let agent = agent(input, "unshare")?;
     let store = store_to_share(desk, input).await?;
-    let grantee = desk.engine.named(&desk.sharer, agent).await?.ok_or(Error::NotFound("grant"))?;
+    let Some(grantee) = desk.engine.named(&desk.sharer, agent).await? else {
+        // Only those who may share learn that there is nothing to take back.
+        desk.engine.grants(&desk.sharer, store).await?;
+        return Err(Error::NotFound("grant").into());
+    };
     desk.engine.revoke_from(&desk.sharer, store, Grantee::Principal(grantee.id)).await?;
     Ok(Value::from("OK"))
 }

@@ -1,28 +1,32 @@
 //! Entries: where they are looked up, what they hold, how they are shown.
 
 use super::address::Key;
-use super::key::{key_of, paths_of};
+use crate::robutler::key::Name;
 use crate::tool::answer::Stop;
 use crate::tool::desk::Desk;
 use crate::tool::shelf::Shelf;
 use loci_engine::Error;
-use loci_model::{AttributesPatch, Content, Memory, MemoryPath, Patch, PrincipalId, Visibility};
+use loci_model::{
+    AttributesPatch, Content, Memory, MemoryPath, Patch, PrincipalId, Timestamp, Visibility,
+};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// What marks content as a JSON value that is not a string.
 const JSON: &str = "application/json";
-const MICROS: i64 = 1_000_000;
+const SECOND_MICROS: i64 = 1_000_000;
+/// `2026-11-16T14:15:00.123`, without the zone.
+const MILLIS_CHARS: usize = 23;
 
 /// Everybody's memories under a key, the one that changed last first, without content.
 pub(super) async fn at(shelf: Shelf<'_>, key: &Key) -> Result<Vec<Memory>, Stop> {
     let mut found = Vec::new();
-    for path in paths(key)? {
+    for path in paths_of(&key.plain)? {
         found.extend(shelf.at(&path).await?);
     }
     // Without its ending it is the client's key; with it, what another door wrote.
     if found.is_empty() && key.given != key.plain {
-        for path in paths_of(&key.given).map_err(Error::from)? {
+        for path in paths_of(&key.given)? {
             found.extend(shelf.at(&path).await?);
         }
     }
@@ -30,8 +34,24 @@ pub(super) async fn at(shelf: Shelf<'_>, key: &Key) -> Result<Vec<Memory>, Stop>
     Ok(found)
 }
 
-fn paths(key: &Key) -> Result<Vec<MemoryPath>, Stop> {
-    Ok(paths_of(&key.plain).map_err(Error::from)?)
+/// The key of a memory; none when it is in a namespace, which models have no word for.
+pub(super) fn key_of(path: &MemoryPath) -> Option<String> {
+    let Name { namespace, key } = Name::of(path);
+    namespace.is_empty().then_some(key)
+}
+
+/// The path an entry gets.
+pub(super) fn path_of(key: &str) -> Result<MemoryPath, Error> {
+    Ok(named(key).path()?)
+}
+
+/// Every path an entry may have, those of other doors too.
+fn paths_of(key: &str) -> Result<Vec<MemoryPath>, Error> {
+    Ok(named(key).paths()?)
+}
+
+fn named(key: &str) -> Name {
+    Name { namespace: String::new(), key: key.to_owned() }
 }
 
 /// A value as it is kept: strings as they are, anything else as JSON.
@@ -52,6 +72,16 @@ pub(super) fn value_of(memory: &Memory) -> Option<Value> {
     Some(parsed.unwrap_or_else(|| Value::String(text.to_owned())))
 }
 
+/// A time to the millisecond, as the clients' own clocks write it.
+fn to_millis(time: Timestamp) -> String {
+    let mut text = time.to_string();
+    if text.ends_with('Z') && text.len() > MILLIS_CHARS {
+        text.truncate(MILLIS_CHARS);
+        text.push('Z');
+    }
+    text
+}
+
 /// What the answers of one request call those who wrote.
 #[derive(Default)]
 pub(super) struct Writers(HashMap<PrincipalId, String>);
@@ -66,9 +96,11 @@ impl Writers {
     ) -> Result<Value, Error> {
         let owner = self.name(desk, memory.owner).await?;
         let attributes = &memory.attributes;
-        let ttl = attributes
-            .expires_at
-            .map_or(0, |end| (end.as_micros() - memory.updated_at.as_micros()) / MICROS);
+        let ttl = attributes.expires_at.map_or(0, |end| {
+            let micros = end.as_micros().saturating_sub(memory.updated_at.as_micros());
+            // The end is set a moment before the write is stamped, so it is rounded.
+            (micros.saturating_add(SECOND_MICROS / 2) / SECOND_MICROS).max(1)
+        });
         let mut shown = json!({
             "key": key_of(&memory.path),
             "value": value_of(memory),
@@ -78,9 +110,9 @@ impl Writers {
             "inContext": attributes.visibility == Visibility::Context,
             "encrypted": memory.is_sealed,
             "ttl": ttl,
-            "expiresAt": attributes.expires_at.map(|end| end.to_string()),
-            "createdAt": memory.created_at.to_string(),
-            "updatedAt": memory.updated_at.to_string(),
+            "expiresAt": attributes.expires_at.map(to_millis),
+            "createdAt": to_millis(memory.created_at),
+            "updatedAt": to_millis(memory.updated_at),
         });
         if memory.is_sealed {
             shown["note"] = Value::from("sealed: only the program that wrote it can open it");

@@ -6,7 +6,6 @@
 mod access;
 mod address;
 mod entry;
-mod key;
 mod read;
 mod write;
 

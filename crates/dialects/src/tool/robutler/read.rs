@@ -2,8 +2,7 @@
 
 use super::access::reachable;
 use super::address::{Target, What, target};
-use super::entry::{self, Writers};
-use super::key::key_of;
+use super::entry::{self, Writers, key_of};
 use crate::tool::answer::{Stop, says};
 use crate::tool::desk::Desk;
 use crate::tool::input::Input;

@@ -5,8 +5,7 @@
 //! happens in between, the entry is in one of them or in both, never in none.
 
 use super::address::{Key, Target, What, destination, target};
-use super::entry::{self, kept, value_of};
-use super::key::path_of;
+use super::entry::{self, kept, path_of, value_of};
 use crate::tool::answer::{NOT_OWNER, Stop, says};
 use crate::tool::desk::Desk;
 use crate::tool::input::Input;
@@ -34,7 +33,7 @@ pub(super) async fn create(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
     let own = there.iter().find(|memory| memory.partition.is_none_or(|of| of == me));
     let at = match own {
         Some(own) => At::Id(own.id),
-        None => At::Path(None, path_of(&key.plain).map_err(Error::from)?),
+        None => At::Path(None, path_of(&key.plain)?),
     };
     // What is written is the newest, even if the caller wrote the same before somebody else did.
     let is_newest = there.first().map(|first| first.id) == own.map(|own| own.id);
@@ -170,7 +169,7 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
         let is_all = carry(shelf, (from, &source.shown), desk.shelf(&there), (to, new)).await?;
         return done(rest(is_all));
     }
-    let path = path_of(&to.plain).map_err(Error::from)?;
+    let path = path_of(&to.plain)?;
     for _ in 0..ATTEMPTS_MAX {
         let found = entry::at(shelf, from).await?;
         if found.is_empty() {
@@ -216,7 +215,7 @@ async fn carry(
     if !entry::at(there, to).await?.is_empty() {
         return taken(shown, new);
     }
-    let path = path_of(&to.plain).map_err(Error::from)?;
+    let path = path_of(&to.plain)?;
     let op = EditOp::Put {
         content: memory.content.clone(),
         to: None,
