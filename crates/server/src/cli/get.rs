@@ -40,8 +40,11 @@ pub(super) async fn run(
                 "memory_version" => (text(&found, "memory_id"), text(&found, "id")),
                 _ => (text(&found, "id"), text(&found, "memory_version_id")),
             };
-            let sealed = seal::fetch(client, &store, memory, version).await?.to_vec();
-            unlock.map_or(Ok(sealed.clone()), |unlock| unlock.open(&sealed, path.as_str()))?
+            let sealed = seal::fetch(client, &store, memory, version).await?;
+            match unlock {
+                Some(unlock) => unlock.open(&sealed, path.as_str())?,
+                None => sealed.to_vec(),
+            }
         }
     };
     match format {
