@@ -19,6 +19,22 @@ pub(crate) type Result<T> = std::result::Result<T, Failure>;
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 const FULL_DISK: StatusCode = StatusCode::INSUFFICIENT_STORAGE;
 
+/// What refusals look like: as in the door that a path belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// `{"type": "error", "error": {…}, "request_id": "…"}`.
+    Envelope,
+    /// `{"error": "…"}`: clients of the Robutler door read a text there.
+    Text,
+}
+
+impl Shape {
+    /// The shape for whoever asks for a path, whether there is a route or not.
+    pub(crate) fn of(path: &str) -> Self {
+        if path.starts_with("/api/") { Self::Text } else { Self::Envelope }
+    }
+}
+
 /// A request that did not work out.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
@@ -79,17 +95,20 @@ impl Failure {
         self
     }
 
-    /// The envelope, with the request it answers.
-    pub(crate) fn render(&self, request: RequestId) -> Response {
+    /// The answer, with the request it answers.
+    pub(crate) fn render(&self, request: RequestId, shape: Shape) -> Response {
         if let Some(why) = &self.internal {
             tracing::error!(request_id = %request, why, "internal error");
         }
-        let envelope = ErrorEnvelope {
-            kind: "error",
-            error: ErrorBody { kind: self.kind, message: &self.message },
-            request_id: request.to_string(),
+        let body = match shape {
+            Shape::Envelope => serde_json::to_vec(&ErrorEnvelope {
+                kind: "error",
+                error: ErrorBody { kind: self.kind, message: &self.message },
+                request_id: request.to_string(),
+            }),
+            Shape::Text => serde_json::to_vec(&serde_json::json!({ "error": self.message })),
         };
-        let body = serde_json::to_vec(&envelope).expect("strings always become JSON");
+        let body = body.expect("strings always become JSON");
         let mut response = Response::new(Body::from(body));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
@@ -178,7 +197,7 @@ mod tests {
         let failure = Failure::from(error);
         assert_eq!(failure.status.as_u16(), status, "{error}");
         assert_eq!(failure.kind, kind, "{error}");
-        failure.render(RequestId::from_u128(1))
+        failure.render(RequestId::from_u128(1), Shape::Envelope)
     }
 
     #[test]

@@ -83,6 +83,32 @@ impl<T: PathId, S: Send + Sync> FromRequestParts<S> for InStore<T> {
     }
 }
 
+/// A principal's name, id or UUID in a path. What is not text names nobody.
+pub(crate) struct Name(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Name {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        let path = Path::<String>::from_request_parts(parts, state).await;
+        let Path(name) = path.map_err(|_| Failure::not_found("principal"))?;
+        Ok(Self(name))
+    }
+}
+
+/// A chat and somebody, in the same way.
+pub(crate) struct InChat(pub(crate) String, pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for InChat {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        let path = Path::<(String, String)>::from_request_parts(parts, state).await;
+        let Path((chat, member)) = path.map_err(|_| Failure::not_found("member"))?;
+        Ok(Self(chat, member))
+    }
+}
+
 /// Parameters of the query; unknown ones are passed over.
 pub(crate) struct Params<T>(pub(crate) T);
 
@@ -113,6 +139,22 @@ impl<T: DeserializeOwned, S: Sync> FromRequest<S> for JsonBody<T> {
             Ok(value) => Ok(Self(value)),
             Err(error) => Err(Failure::invalid(misread::told(&bytes, &error))),
         }
+    }
+}
+
+/// A JSON body that may be left out.
+pub(crate) struct OptionalBody<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Default, S: Sync> FromRequest<S> for OptionalBody<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self> {
+        let bytes = read(request).await?;
+        if bytes.trim_ascii().is_empty() {
+            return Ok(Self(T::default()));
+        }
+        let JsonBody(value) = JsonBody::from_request(Request::new(bytes.into()), state).await?;
+        Ok(Self(value))
     }
 }
 

@@ -21,6 +21,7 @@ mod timed_io;
 mod wire;
 
 pub use layers::auth::LocalOperator;
+pub use layers::token::{TokenOptions, Tokens};
 pub use listen::{Listener, serve};
 pub use options::HttpOptions;
 

@@ -7,7 +7,7 @@
 
 use crate::HttpOptions;
 use crate::bodies::{Received, Sent};
-use crate::error::Failure;
+use crate::error::{Failure, Shape};
 use crate::layers::auth::LocalOperator;
 use crate::metrics::CONNECTIONS;
 use crate::phase::Phase;
@@ -285,7 +285,7 @@ fn crowded() -> Response<Body> {
     Failure::new(StatusCode::SERVICE_UNAVAILABLE, "too many connections; come back later")
         .retry_after(1)
         .closing()
-        .render(RequestId::from_u128(0))
+        .render(RequestId::from_u128(0), Shape::Envelope)
 }
 
 /// Counts a connection while it lives.

@@ -1,8 +1,8 @@
 //! The OpenAPI document: our routes and the doors', generated from the code that serves them.
 
 use crate::routes::{
-    admin, attributes, changes, dump, duplicates, embedding, erase, grants, health, keys, policy,
-    principals, sealed, search, sessions_note, stats,
+    admin, attributes, changes, chats, dump, duplicates, embedding, erase, events, grants, health,
+    keys, policy, principals, sealed, search, sessions_note, stats, switches,
 };
 use crate::wire::ErrorEnvelope;
 use bytes::Bytes;
@@ -45,6 +45,13 @@ use utoipa::{Modify, OpenApi, ToSchema};
         keys::revoke,
         principals::list,
         principals::create,
+        switches::show,
+        switches::change,
+        chats::list,
+        chats::show,
+        chats::add_member,
+        chats::remove_member,
+        events::list,
         sessions_note::show,
         admin::check,
         embedding::show,
@@ -62,6 +69,7 @@ use utoipa::{Modify, OpenApi, ToSchema};
         (name = "policy", description = "The switches of a store"),
         (name = "grants", description = "Who may use a store"),
         (name = "principals", description = "Who can own stores, hold keys and be granted access"),
+        (name = "chats", description = "Who is in a chat, and so reaches what its members share"),
         (name = "API keys", description = "What callers prove themselves with"),
         (name = "stats", description = "Numbers"),
         (name = "administration", description = "The data as a whole, for administrators"),
@@ -110,6 +118,7 @@ fn operations(openapi: &mut OpenApiDocument) -> impl Iterator<Item = (HttpMethod
         let methods = [
             (HttpMethod::Get, &mut item.get),
             (HttpMethod::Post, &mut item.post),
+            (HttpMethod::Put, &mut item.put),
             (HttpMethod::Patch, &mut item.patch),
             (HttpMethod::Delete, &mut item.delete),
         ];

@@ -1,6 +1,8 @@
 //! What the operator can set. Every wait and every size has a bound here.
 
+use crate::layers::token::Tokens;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Limits and timeouts of the HTTP server.
@@ -23,6 +25,8 @@ pub struct HttpOptions {
     pub connections_max: usize,
     /// Requests a second for each key; a second's worth may come at once.
     pub requests_per_second: Option<u32>,
+    /// Verifies signed tokens; none are taken without it.
+    pub tokens: Option<Arc<Tokens>>,
     /// How long a stop waits for requests under way.
     pub drain_timeout: Duration,
     /// Where a backup is made before it is sent: a directory with room for a copy of the data.
@@ -40,6 +44,7 @@ impl Default for HttpOptions {
             idle_timeout: Duration::from_secs(75),
             connections_max: 10_000,
             requests_per_second: None,
+            tokens: None,
             drain_timeout: Duration::from_secs(5),
             scratch_dir: std::env::temp_dir(),
         }

@@ -1,7 +1,9 @@
 //! What all native routes say alike: the error envelope, lists, actors, times.
 
-use loci_model::{Actor, Timestamp};
+use crate::error::{self, Failure};
+use loci_model::{Actor, Timestamp, limit};
 use serde::{Deserialize, Deserializer, Serialize};
+use std::str::FromStr;
 use utoipa::ToSchema;
 
 /// Every refusal and failure.
@@ -33,6 +35,45 @@ pub(crate) struct ErrorBody<'a> {
 pub(crate) struct List<T> {
     /// The items.
     pub(crate) data: Vec<T>,
+}
+
+/// A part of a list.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Page<T> {
+    /// The items.
+    pub(crate) data: Vec<T>,
+    /// What to send as `page` for the next part; `null` at the end.
+    pub(crate) next_page: Option<String>,
+}
+
+/// Which part of a list.
+#[derive(Deserialize)]
+pub(crate) struct PageParams {
+    limit: Option<usize>,
+    page: Option<String>,
+}
+
+impl PageParams {
+    /// How many items, within the bounds of a page.
+    pub(crate) fn limit(&self) -> error::Result<usize> {
+        let limit = self.limit.unwrap_or(limit::PAGE_ITEMS_DEFAULT);
+        if !(1..=limit::PAGE_ITEMS_MAX).contains(&limit) {
+            let max = limit::PAGE_ITEMS_MAX;
+            return Err(Failure::invalid(format!("limit: expected 1 to {max}")));
+        }
+        Ok(limit)
+    }
+
+    /// The last item of the part before.
+    pub(crate) fn after<T: FromStr>(&self) -> error::Result<Option<T>> {
+        let parsed = self.page.as_deref().map(str::parse).transpose();
+        parsed.map_err(|_| Failure::invalid("page: is not one that was given out"))
+    }
+
+    /// Whether a part was asked for at all.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.limit.is_none() && self.page.is_none()
+    }
 }
 
 /// Who did something.

@@ -35,6 +35,11 @@ async fn the_document_lists_every_native_route() {
         ("/v1/api_keys".into(), &["get", "post"]),
         ("/v1/api_keys/{api_key_id}".into(), &["delete"]),
         ("/v1/principals".into(), &["get", "post"]),
+        ("/v1/principals/{principal}/memory".into(), &["get", "post"]),
+        ("/v1/chats".into(), &["get"]),
+        ("/v1/chats/{chat}".into(), &["get"]),
+        ("/v1/chats/{chat}/members/{member}".into(), &["put", "delete"]),
+        ("/v1/events".into(), &["get"]),
         ("/v1/sessions/{session_id}/note".into(), &["get"]),
         ("/v1/check".into(), &["post"]),
         ("/v1/embedding".into(), &["get"]),
@@ -49,7 +54,7 @@ async fn the_document_lists_every_native_route() {
             assert!(route["responses"]["4XX"]["content"].is_object(), "{method} {path}");
         }
     }
-    assert_eq!(paths.len(), 27);
+    assert_eq!(paths.len(), 32);
     let schemas = document["components"]["schemas"].as_object().unwrap();
     for (name, schema) in schemas {
         for (field, described) in schema["properties"].as_object().into_iter().flatten() {

@@ -299,8 +299,30 @@ async fn principals_are_made_once() {
     again.refused(409, "conflict_error");
     let person = json!({"name": "eve", "kind": "user", "is_admin": true});
     assert_eq!(server.post("/v1/principals", person).await.ok()["kind"], "user");
-    let bad = json!({"name": "x", "kind": "group"});
-    server.post("/v1/principals", bad).await.refused(400, "invalid_request_error");
+    let room = json!({"name": "room", "kind": "group"});
+    assert_eq!(server.post("/v1/principals", room).await.ok()["kind"], "group");
+    for bad in
+        [json!({"name": "x", "kind": "herd"}), json!({"name": "x", "kind": "group", "admin": true})]
+    {
+        server.post("/v1/principals", bad).await.refused(400, "invalid_request_error");
+    }
     let listed = server.get("/v1/principals").await.ok();
-    assert_eq!(listed["data"].as_array().unwrap().len(), 3);
+    assert_eq!(listed["data"].as_array().unwrap().len(), 4);
+    assert_eq!(listed["next_page"], json!(null));
+
+    let (mut names, mut page) = (Vec::new(), String::new());
+    for _ in 0..4 {
+        let part = server.get(&format!("/v1/principals?limit=1{page}")).await.ok();
+        assert_eq!(part["data"].as_array().unwrap().len(), 1);
+        names.push(part["data"][0]["name"].clone());
+        page = part["next_page"].as_str().map(|next| format!("&page={next}")).unwrap_or_default();
+    }
+    assert_eq!(page, "", "the fourth is the last");
+    let all: Vec<_> =
+        listed["data"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect();
+    assert_eq!(names, all);
+    for bad in ["limit=0", "limit=101", "page=nonsense"] {
+        let reply = server.get(&format!("/v1/principals?{bad}")).await;
+        reply.refused(400, "invalid_request_error");
+    }
 }

@@ -1,26 +1,33 @@
-//! Who asks: a key in one of two headers, or the operator on a channel that only they can open.
+//! Who asks: a key or a signed token in one of two headers, or the operator on a channel that only
+//! they can open.
 //!
 //! Keys are looked up on every request, so that a revoked one is dead at once. A key in the URL
-//! counts for nothing: URLs end up in logs.
+//! counts for nothing: URLs end up in logs. What has the form of a token is never tried as a key,
+//! unless no tokens are taken at all.
 
+use super::token::{Tokens, looks_signed};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
-use loci_engine::{Engine, Secret};
-use loci_model::Caller;
+use loci_engine::{Engine, Error, Secret};
+use loci_model::{Audience, Caller};
 
 /// Left on requests that come over a channel only the operator can open: the socket in the data
 /// directory, or the process itself. Without a key of its own such a request is the operator's.
 #[derive(Debug, Clone)]
 pub struct LocalOperator(pub Caller);
 
+/// What tells credentials apart without being one.
+pub(super) type Fingerprint = [u8; 32];
+
 /// What was found out about the caller.
 pub(super) enum Found {
     /// No credential.
     Nobody,
     /// A credential that opens nothing, or could not be looked up.
-    Refused(loci_engine::Error),
-    /// The holder of a valid key.
-    Key(Caller),
+    Refused(Error),
+    /// The holder of a valid key, or the agent that a valid token names; and what its requests are
+    /// counted under.
+    Known(Caller, Fingerprint),
     /// The operator in person.
     Operator(Caller),
 }
@@ -28,6 +35,7 @@ pub(super) enum Found {
 /// Looks for a credential. Never refuses by itself.
 pub(super) async fn find_caller(
     engine: &Engine,
+    tokens: Option<&Tokens>,
     headers: &HeaderMap,
     operator: Option<&LocalOperator>,
 ) -> Found {
@@ -37,15 +45,36 @@ pub(super) async fn find_caller(
             None => Found::Nobody,
         };
     };
-    match engine.authenticate(presented).await {
-        Ok(caller) => Found::Key(caller),
+    let found = match tokens.filter(|_| looks_signed(presented)) {
+        Some(tokens) => by_token(engine, tokens, presented).await,
+        None => {
+            engine.authenticate(presented).await.map(|caller| (caller, Secret::hash_of(presented)))
+        }
+    };
+    match found {
+        Ok((caller, fingerprint)) => Found::Known(caller, fingerprint),
         Err(error) => Found::Refused(error),
     }
 }
 
-/// The hash of the presented secret, to tell keys apart by without keeping them.
-pub(super) fn secret_hash(headers: &HeaderMap) -> Option<[u8; 32]> {
-    credential(headers).map(Secret::hash_of)
+/// An agent has a new token every so often and stays who it is, so its tokens are counted together.
+async fn by_token(
+    engine: &Engine,
+    tokens: &Tokens,
+    presented: &str,
+) -> Result<(Caller, Fingerprint), Error> {
+    let named = tokens.verify(presented, engine.seams().now()).await?;
+    let end = Some(named.expires_at);
+    let caller = engine.authenticate_agent(&named.agent, Audience::Host, end).await;
+    let caller = caller.map_err(|error| match error {
+        // The name is a group's, or no name.
+        Error::Taken(_) | Error::Invalid(_) => {
+            Error::Unauthenticated("the token names no agent of this server")
+        }
+        other => other,
+    })?;
+    let fingerprint = Secret::hash_of(&format!("token of {}", caller.principal));
+    Ok((caller, fingerprint))
 }
 
 fn credential(headers: &HeaderMap) -> Option<&str> {

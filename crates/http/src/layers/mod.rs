@@ -9,9 +9,10 @@
 pub(crate) mod auth;
 pub(crate) mod body;
 mod rate;
+pub(crate) mod token;
 
 use crate::HttpOptions;
-use crate::error::Failure;
+use crate::error::{Failure, Shape};
 use crate::metrics::{Metrics, RouteMetrics};
 use crate::routes::{self, Timing};
 use auth::Found;
@@ -30,6 +31,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{self, Poll};
 use std::time::Duration;
+use token::Tokens;
 use tokio::time::Instant;
 use tower::{Layer, Service};
 
@@ -45,6 +47,7 @@ struct Shared {
     engine: Engine,
     metrics: Arc<Metrics>,
     rate: Option<RateLimit>,
+    tokens: Option<Arc<Tokens>>,
     body: BodyLimits,
     request_timeout: Duration,
     is_replica: bool,
@@ -63,6 +66,7 @@ impl GateLayer {
             engine,
             metrics,
             rate: options.requests_per_second.map(RateLimit::new),
+            tokens: options.tokens.clone(),
             body: BodyLimits::new(options),
             request_timeout: options.request_timeout,
             nobody: Identified(Arc::new(Err(loci_engine::Error::Unauthenticated(
@@ -126,6 +130,7 @@ impl Shared {
         let matched = request.extensions().get::<MatchedPath>();
         let route = matched.map_or(NO_ROUTE, MatchedPath::as_str);
         let timing = routes::timing(route);
+        let shape = Shape::of(request.uri().path());
         let is_for_anybody = routes::is_for_anybody(route);
         let id = self.engine.seams().request_id(self.engine.seams().now());
         let mut seen = Seen {
@@ -151,13 +156,13 @@ impl Shared {
         };
         let mut response = match outcome {
             Ok(Ok(Ok(response))) => response,
-            Ok(Ok(Err(failure))) => failure.render(id),
-            Ok(Err(_panic)) => Failure::internal("a panic; see standard error").render(id),
-            Err(_elapsed) => Failure::timeout("the request took too long").render(id),
+            Ok(Ok(Err(failure))) => failure.render(id, shape),
+            Ok(Err(_panic)) => Failure::internal("a panic; see standard error").render(id, shape),
+            Err(_elapsed) => Failure::timeout("the request took too long").render(id, shape),
         };
         if let Some(failure) = response.extensions_mut().remove::<Failure>() {
             let allow = response.headers_mut().remove(http::header::ALLOW);
-            response = failure.render(id);
+            response = failure.render(id, shape);
             if let Some(allow) = allow {
                 response.headers_mut().insert(http::header::ALLOW, allow);
             }
@@ -185,10 +190,10 @@ impl Shared {
     {
         // The body cannot be shared between threads, so only the parts are borrowed.
         let (headers, operator) = (request.headers(), request.extensions().get());
-        let found = auth::find_caller(&self.engine, headers, operator).await;
-        if let (Some(rate), Found::Key(_)) = (&self.rate, &found)
-            && let Some(key) = auth::secret_hash(request.headers())
-            && let Err(refused) = rate.take(&key, Instant::now())
+        let tokens = self.tokens.as_deref();
+        let found = auth::find_caller(&self.engine, tokens, headers, operator).await;
+        if let (Some(rate), Found::Known(_, fingerprint)) = (&self.rate, &found)
+            && let Err(refused) = rate.take(fingerprint, Instant::now())
         {
             body::discard(&mut request, timing, &self.body).await?;
             return Err(refused);
@@ -202,7 +207,7 @@ impl Shared {
                 body::discard(&mut request, timing, &self.body).await?;
                 Identified(Arc::new(Err(error)))
             }
-            Found::Key(caller) | Found::Operator(caller) => {
+            Found::Known(caller, _) | Found::Operator(caller) => {
                 *principal = Some(caller.principal);
                 let idempotency = body::take(&mut request, timing, &self.body).await?;
                 Identified(Arc::new(Ok(Context { caller, request: id, idempotency })))

@@ -1,7 +1,7 @@
 //! Sharing a store over the wire.
 
 use super::{LevelName, Native, end};
-use crate::error::Result;
+use crate::error::{Failure, Result};
 use crate::extract::{Authed, Id, InStore, JsonBody};
 use crate::wire::{List, time};
 use axum::Json;
@@ -19,7 +19,7 @@ const EVERYONE: &str = "everyone";
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GrantRequest {
-    /// A principal's id or name, or `everyone`.
+    /// A principal's name, id or UUID, or `everyone`.
     grantee: String,
     /// How much.
     level: LevelName,
@@ -115,7 +115,10 @@ pub(crate) async fn share(
     let expires_at = end(now, at, wanted.ttl_seconds, "ttl_seconds")?;
     let grantee = match wanted.grantee.as_str() {
         EVERYONE => Grantee::Everyone,
-        name_or_id => Grantee::Principal(engine.find_principal(&context, name_or_id).await?.id),
+        named => {
+            let found = engine.named(&context, named).await?;
+            Grantee::Principal(found.ok_or_else(|| Failure::not_found("principal"))?.id)
+        }
     };
     let new = NewGrant { grantee, level: wanted.level.into(), expires_at };
     Ok(Json(engine.share(&context, store, new).await?.into()))

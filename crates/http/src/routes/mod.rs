@@ -6,10 +6,12 @@
 pub(crate) mod admin;
 pub(crate) mod attributes;
 pub(crate) mod changes;
+pub(crate) mod chats;
 pub(crate) mod dump;
 pub(crate) mod duplicates;
 pub(crate) mod embedding;
 pub(crate) mod erase;
+pub(crate) mod events;
 pub(crate) mod grants;
 pub(crate) mod health;
 pub(crate) mod keys;
@@ -19,11 +21,12 @@ pub(crate) mod sealed;
 pub(crate) mod search;
 pub(crate) mod sessions_note;
 pub(crate) mod stats;
+pub(crate) mod switches;
 
 use crate::error::{Failure, Result};
 use crate::metrics::Metrics;
 use axum::Router;
-use axum::routing::{delete, get, post};
+use axum::routing::{delete, get, post, put};
 use bytes::Bytes;
 use loci_engine::Engine;
 use loci_model::{Level, Timestamp};
@@ -100,6 +103,14 @@ pub(crate) fn router(native: Arc<Native>) -> Router {
         .route("/v1/api_keys", get(keys::list).post(keys::create))
         .route("/v1/api_keys/{api_key_id}", delete(keys::revoke))
         .route("/v1/principals", get(principals::list).post(principals::create))
+        .route("/v1/principals/{principal}/memory", get(switches::show).post(switches::change))
+        .route("/v1/chats", get(chats::list))
+        .route("/v1/chats/{chat}", get(chats::show))
+        .route(
+            "/v1/chats/{chat}/members/{member}",
+            put(chats::add_member).delete(chats::remove_member),
+        )
+        .route("/v1/events", get(events::list))
         .route("/v1/sessions/{session_id}/note", get(sessions_note::show))
         .route("/v1/check", post(admin::check))
         .route("/v1/embedding", get(embedding::show))

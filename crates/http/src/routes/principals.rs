@@ -2,12 +2,12 @@
 
 use super::Native;
 use crate::error::Result;
-use crate::extract::{Authed, JsonBody};
-use crate::wire::List;
+use crate::extract::{Authed, JsonBody, Params};
+use crate::wire::{Page, PageParams};
 use axum::Json;
 use axum::extract::State;
 use loci_engine::NewPrincipal;
-use loci_model::{Principal, PrincipalKind};
+use loci_model::{Principal, PrincipalId, PrincipalKind};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -58,8 +58,8 @@ pub(crate) struct PrincipalRequest {
     /// What sort; an agent when not given.
     #[serde(default)]
     kind: KindName,
-    /// Whether it administers the workspace.
-    #[serde(default)]
+    /// Whether it administers the workspace; `admin` means the same.
+    #[serde(default, alias = "admin")]
     is_admin: bool,
 }
 
@@ -89,7 +89,7 @@ impl From<Principal> for PrincipalView {
             id: principal.id.to_string(),
             object: "principal",
             name: principal.name,
-            uuid: uuid::Uuid::from_u128(principal.id.as_u128()).to_string(),
+            uuid: uuid_of(principal.id),
             kind: principal.kind.into(),
             is_admin: principal.is_admin,
             created_at: principal.created_at.to_string(),
@@ -97,16 +97,36 @@ impl From<Principal> for PrincipalView {
     }
 }
 
-/// The workspace's principals.
+/// A principal's id, as a UUID.
+pub(crate) fn uuid_of(id: PrincipalId) -> String {
+    uuid::Uuid::from_u128(id.as_u128()).to_string()
+}
+
+/// The workspace's principals: all of them, or a part when a limit or a page is given.
 #[utoipa::path(get, path = "/v1/principals", tag = "principals", operation_id = "principals_list",
-    responses((status = 200, body = List<PrincipalView>)))]
+    params(
+        ("limit" = Option<usize>, Query, description = "How many, 1 to 100."),
+        ("page" = Option<String>, Query, description = "`next_page` of the page before."),
+    ),
+    responses((status = 200, body = Page<PrincipalView>)))]
 pub(crate) async fn list(
     State(native): State<Arc<Native>>,
     Authed(context): Authed,
-) -> Result<Json<List<PrincipalView>>> {
-    let principals = native.engine.principals(&context).await?;
+    Params(params): Params<PageParams>,
+) -> Result<Json<Page<PrincipalView>>> {
+    let mut principals = native.engine.principals(&context).await?;
+    let mut next_page = None;
+    if !params.is_whole() {
+        let (limit, after) = (params.limit()?, params.after::<PrincipalId>()?);
+        principals.sort_by_key(|principal| principal.id);
+        principals.retain(|principal| after.is_none_or(|after| principal.id > after));
+        if principals.len() > limit {
+            principals.truncate(limit);
+            next_page = principals.last().map(|principal| principal.id.to_string());
+        }
+    }
     let data = principals.into_iter().map(PrincipalView::from).collect();
-    Ok(Json(List { data }))
+    Ok(Json(Page { data, next_page }))
 }
 
 /// Makes a principal.
