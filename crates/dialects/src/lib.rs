@@ -5,4 +5,5 @@
 //! nothing between requests, so whatever is written through one door is seen through the others.
 
 pub mod anthropic;
+pub mod robutler;
 pub mod tool;

@@ -1,0 +1,183 @@
+//! Entries of a store: found by name, written, removed.
+//!
+//! Several writers may have a memory of one name, each in its own partition, and another door may
+//! have written one at a path of its own. What changed last is what everybody reads; what a writer
+//! writes or removes is its own.
+
+use super::error::Problem;
+use super::fields::Lifetime;
+use super::key::Name;
+use super::value::Kept;
+use loci_engine::{Context, Engine, Error};
+use loci_model::{
+    At, AttributesPatch, Edit, EditOp, Expect, Memory, MemoryPath, OnSame, Patch, StoreId, View,
+    Visibility,
+};
+
+/// What the feed shows as the reason of writes through this door.
+const REASON: &str = "robutler";
+/// How often a write is tried again when somebody else was faster.
+const ATTEMPTS_MAX: usize = 8;
+
+/// A store, and who works in it.
+#[derive(Clone, Copy)]
+pub(in crate::robutler) struct Desk<'a> {
+    pub(in crate::robutler) engine: &'a Engine,
+    pub(in crate::robutler) context: &'a Context,
+    pub(in crate::robutler) store: StoreId,
+}
+
+/// What to write.
+pub(in crate::robutler) struct Write {
+    pub(in crate::robutler) value: Kept,
+    /// What is not said stays as it was.
+    pub(in crate::robutler) lifetime: Option<Lifetime>,
+    pub(in crate::robutler) in_context: Option<bool>,
+    pub(in crate::robutler) encrypted: Option<bool>,
+}
+
+/// Those of one name, without content.
+#[derive(Default)]
+struct Found {
+    /// The one that changed last, whoever wrote it.
+    newest: Option<Memory>,
+    /// The caller's own, the one that changed last first.
+    own: Vec<Memory>,
+}
+
+impl Desk<'_> {
+    /// The entry of a name that changed last, with its content.
+    pub(in crate::robutler) async fn read(&self, name: &Name) -> Result<Memory, Error> {
+        let mut newest: Option<Memory> = None;
+        for path in name.paths()? {
+            let found = self.get(&At::Path(None, path), View::Full).await?;
+            newest = [newest, found].into_iter().flatten().max_by_key(age);
+        }
+        newest.ok_or(Error::NotFound("memory"))
+    }
+
+    /// Writes the caller's own entry of a name.
+    pub(in crate::robutler) async fn write(&self, name: &Name, new: &Write) -> Result<(), Error> {
+        let path = name.path()?;
+        let mut refused = Error::ExpectFailed;
+        for _ in 0..ATTEMPTS_MAX {
+            let found = self.find(name).await?;
+            let edit = self.edit(&path, &found, new);
+            match self.engine.commit_one(self.context, self.store, edit, REASON).await {
+                Ok(_) => return Ok(()),
+                // Somebody made, changed or removed it since it was looked for.
+                Err(error @ (Error::ExpectFailed | Error::NotFound("memory"))) => refused = error,
+                Err(Error::PathTaken { memory, path: taken }) if taken == path => {
+                    refused = Error::PathTaken { memory, path: taken };
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(match refused {
+            taken @ Error::PathTaken { .. } => taken,
+            _ => Error::Unavailable("others change this entry all the time; try again"),
+        })
+    }
+
+    fn edit(&self, path: &MemoryPath, found: &Found, new: &Write) -> Edit {
+        let own = found.own.first();
+        let seen = found.newest.as_ref();
+        let is_newest = own.map(|own| own.id) == seen.map(|seen| seen.id);
+        // Whoever edits has read what changed last: nothing hidden or sealed may come to light, and
+        // nothing that ends become endless, because the writer did not say so again.
+        let hidden = [own, seen].into_iter().flatten().map(|memory| memory.attributes.visibility);
+        let hidden = hidden.into_iter().find(|visibility| *visibility != Visibility::Context);
+        let visibility = match new.in_context {
+            Some(true) => Patch::Set(Visibility::Context),
+            Some(false) => Patch::Set(Visibility::Internal),
+            None => hidden.into(),
+        };
+        let expires_at = match new.lifetime {
+            Some(Lifetime::Endless) => Patch::Set(None),
+            Some(Lifetime::Secs(secs)) => {
+                Patch::Set(Some(self.engine.seams().now().plus_secs(secs)))
+            }
+            None if is_newest => Patch::Keep,
+            None => seen.map(|seen| seen.attributes.expires_at).into(),
+        };
+        let was_sealed = [own, seen].into_iter().flatten().any(|memory| memory.is_sealed);
+        let media_type = own.and_then(|own| own.attributes.media_type.as_deref());
+        let attributes = AttributesPatch {
+            visibility,
+            expires_at,
+            media_type: new.value.mark(media_type),
+            ..AttributesPatch::default()
+        };
+        Edit {
+            at: own.map_or_else(|| At::Path(None, path.clone()), |own| At::Id(own.id)),
+            expect: own.map_or(Expect::Absent, |own| Expect::Revision(own.revision)),
+            // What is written is the newest, even if the caller wrote the same before others did.
+            on_same: if is_newest { OnSame::Skip } else { OnSame::Record },
+            op: EditOp::Put {
+                content: Some(new.value.content(new.encrypted.unwrap_or(was_sealed))),
+                to: None,
+                attributes,
+            },
+        }
+    }
+
+    /// Removes the caller's own entries of a name.
+    pub(in crate::robutler) async fn remove(&self, name: &Name) -> Result<(), Problem> {
+        for _ in 0..ATTEMPTS_MAX {
+            let found = self.find(name).await?;
+            let own = found.own.iter().map(|own| At::Id(own.id));
+            let mut edits: Vec<Edit> = own.map(|at| Edit::remove(at, Expect::Anything)).collect();
+            let has_own = !edits.is_empty();
+            if !has_own {
+                // Nothing to remove; whether it could have been removed is for the engine to say.
+                edits.push(Edit::remove(At::Path(None, name.path()?), Expect::Anything));
+            }
+            match self.engine.commit(self.context, self.store, edits, REASON).await {
+                Ok(_) => return Ok(()),
+                Err(Error::NotFound("memory")) if has_own => {}
+                Err(Error::NotFound("memory")) if found.newest.is_some() => {
+                    return Err(Problem::denied("only its writer may delete this entry"));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Unavailable("others change this entry all the time; try again").into())
+    }
+
+    async fn find(&self, name: &Name) -> Result<Found, Error> {
+        let me = self.context.caller.principal;
+        let mut found = Found::default();
+        for path in name.paths()? {
+            let at = At::Path(None, path.clone());
+            let Some(newest) = self.get(&at, View::Basic).await? else { continue };
+            match newest.partition {
+                Some(writer) if writer != me => {
+                    let own = At::Path(Some(me), path);
+                    found.own.extend(self.get(&own, View::Basic).await?);
+                }
+                // One's own, or where paths are everybody's.
+                Some(_) | None => found.own.push(newest.clone()),
+            }
+            found.newest = found.newest.into_iter().chain([newest]).max_by_key(age);
+        }
+        found.own.sort_by_key(|own| std::cmp::Reverse(age(own)));
+        Ok(found)
+    }
+
+    /// A memory, if it is there.
+    pub(in crate::robutler) async fn get(
+        &self,
+        at: &At,
+        view: View,
+    ) -> Result<Option<Memory>, Error> {
+        match self.engine.get(self.context, self.store, at, view).await {
+            Ok(memory) => Ok(Some(memory)),
+            Err(Error::NotFound("memory")) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn age(memory: &Memory) -> (loci_model::Timestamp, loci_model::MemoryId) {
+    (memory.updated_at, memory.id)
+}

@@ -1,0 +1,232 @@
+//! Keys as paths, and back. A key is free text, a path is not: a key becomes one segment in which
+//! whatever a path cannot hold is percent-escaped, below `/:NAMESPACE/` if it has a namespace.
+//!
+//! Escaping is exact: no two keys share a path, and every path that this door writes gives back its
+//! key. What another door wrote at a path of several segments is the key of the same words, and so
+//! is a segment that looks escaped but is not what this door would have written.
+
+use loci_model::{Invalid, MemoryPath};
+use percent_encoding::percent_decode_str;
+use std::fmt::Write as _;
+use std::iter;
+use unicode_normalization::char::canonical_combining_class;
+use unicode_normalization::{IsNormalized, is_nfc, is_nfc_quick};
+
+/// What begins the directory of a namespace.
+const NAMESPACE: char = ':';
+
+/// What an entry is called within a store.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Name {
+    /// Empty for most.
+    pub(crate) namespace: String,
+    pub(crate) key: String,
+}
+
+impl Name {
+    /// The name of a memory.
+    pub(crate) fn of(path: &MemoryPath) -> Self {
+        let text = path.as_str().strip_prefix('/').unwrap_or_default();
+        if let Some((namespace, key)) = text.strip_prefix(NAMESPACE).and_then(|t| t.split_once('/'))
+        {
+            return Self { namespace: unescaped(namespace), key: key_in(key) };
+        }
+        Self { namespace: String::new(), key: key_in(text) }
+    }
+
+    /// The path at which this door writes the entry.
+    pub(crate) fn path(&self) -> Result<MemoryPath, Invalid> {
+        if self.key.is_empty() {
+            return Err(Invalid::new("key", "must not be empty"));
+        }
+        let key = escaped(&self.key);
+        let path = match self.namespace.as_str() {
+            "" => format!("/{key}"),
+            namespace => format!("/{NAMESPACE}{}/{key}", escaped(namespace)),
+        };
+        MemoryPath::parse(&path).map_err(|invalid| Invalid::new("key", invalid.why))
+    }
+
+    /// Every path at which the entry may be: where this door writes it, and where another door may
+    /// have written it.
+    pub(crate) fn paths(&self) -> Result<Vec<MemoryPath>, Invalid> {
+        let mut paths = vec![self.path()?];
+        let directories = match self.namespace.as_str() {
+            "" => vec!["/".to_owned()],
+            namespace => [escaped(namespace), namespace.to_owned()]
+                .map(|segment| format!("/{NAMESPACE}{segment}/"))
+                .to_vec(),
+        };
+        for directory in directories {
+            for key in [escaped(&self.key), self.key.clone()] {
+                let path = MemoryPath::parse(&format!("{directory}{key}"));
+                let path = path.ok().filter(|path| Self::of(path) == *self);
+                paths.extend(path.filter(|path| !paths.contains(path)));
+            }
+        }
+        Ok(paths)
+    }
+}
+
+/// The key that the rest of a path stands for.
+fn key_in(text: &str) -> String {
+    if text.contains('/') { text.to_owned() } else { unescaped(text) }
+}
+
+/// What was escaped to a segment; the segment itself, if nothing was.
+fn unescaped(segment: &str) -> String {
+    match percent_decode_str(segment).decode_utf8() {
+        Ok(text) if escaped(&text) == segment => text.into_owned(),
+        _ => segment.to_owned(),
+    }
+}
+
+/// A text as one segment of a path.
+fn escaped(text: &str) -> String {
+    if matches!(text, "." | "..") {
+        return text.replace('.', "%2E");
+    }
+    let is_plain = |c: char| c != '/' && c != '%' && fits(c);
+    let escape = |must: &dyn Fn(usize, char) -> bool| {
+        let mut segment = String::with_capacity(text.len());
+        for (at, c) in text.char_indices() {
+            let is_mark = at == 0 && c == NAMESPACE;
+            if is_plain(c) && !is_mark && !must(at, c) {
+                segment.push(c);
+                continue;
+            }
+            for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                write!(segment, "%{byte:02X}").expect("a String takes everything");
+            }
+        }
+        segment
+    };
+    let segment = escape(&|_, _| false);
+    if is_nfc(&segment) {
+        return segment;
+    }
+    // Without what may join with its neighbours, a text is in normal form whatever is beside what.
+    escape(&|_, c| {
+        let is_inert = is_nfc_quick(iter::once(c)) == IsNormalized::Yes;
+        !is_inert || canonical_combining_class(c) != 0
+    })
+}
+
+/// Whether a path may hold a character at all.
+fn fits(c: char) -> bool {
+    if c.is_ascii() {
+        return !c.is_ascii_control();
+    }
+    // After something that joins with nothing, so that only the character itself is judged.
+    MemoryPath::parse(&format!("/_{c}")).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn name(namespace: &str, key: &str) -> Name {
+        Name { namespace: namespace.into(), key: key.into() }
+    }
+
+    fn path(text: &str) -> MemoryPath {
+        MemoryPath::parse(text).unwrap()
+    }
+
+    #[test]
+    fn escapes() {
+        for (key, expected) in [
+            ("note", "/note"),
+            ("two words", "/two words"),
+            ("ключ", "/ключ"),
+            ("a/b", "/a%2Fb"),
+            ("/", "/%2F"),
+            ("100%", "/100%25"),
+            ("a%2Fb", "/a%252Fb"),
+            (".", "/%2E"),
+            ("..", "/%2E%2E"),
+            ("...", "/..."),
+            (".hidden", "/.hidden"),
+            ("../x", "/..%2Fx"),
+            (":owner", "/%3Aowner"),
+            ("a:b", "/a:b"),
+            ("tab\tend\n", "/tab%09end%0A"),
+            ("\0", "/%00"),
+            ("zero\u{200b}width", "/zero%E2%80%8Bwidth"),
+            ("line\u{2028}", "/line%E2%80%A8"),
+            ("e\u{301}", "/e%CC%81"),
+            ("\u{212b}", "/%E2%84%AB"),
+            ("é", "/é"),
+        ] {
+            assert_eq!(name("", key).path().unwrap().as_str(), expected, "{key:?}");
+            assert_eq!(Name::of(&path(expected)), name("", key));
+        }
+        assert_eq!(name("fn:x/y", "a/b").path().unwrap().as_str(), "/:fn:x%2Fy/a%2Fb");
+        assert_eq!(name("..", ":k").path().unwrap().as_str(), "/:%2E%2E/%3Ak");
+    }
+
+    #[test]
+    fn other_doors_paths_are_keys_too() {
+        for (native, key) in [
+            ("/a/b", "a/b"),
+            ("/a%2Fb/c", "a%2Fb/c"),
+            ("/100%", "100%"),
+            ("/50%41", "50%41"),
+            ("/%zz", "%zz"),
+            ("/%ff", "%ff"),
+            ("/%2f", "%2f"),
+            ("/%2e", "%2e"),
+        ] {
+            assert_eq!(Name::of(&path(native)), name("", key), "{native}");
+            let paths = name("", key).paths().unwrap();
+            assert_eq!(paths[1..], [path(native)], "{native}");
+        }
+        assert_eq!(Name::of(&path("/:ns/a/b")), name("ns", "a/b"));
+        assert_eq!(name("ns", "a/b").paths().unwrap(), [path("/:ns/a%2Fb"), path("/:ns/a/b")]);
+        // Paths that are another key's are not this one's.
+        assert_eq!(name("", "a%2Fb").paths().unwrap(), [path("/a%252Fb")]);
+        assert_eq!(name("", ":a/b").paths().unwrap(), [path("/%3Aa%2Fb")]);
+        assert_eq!(name("", "a//b").paths().unwrap(), [path("/a%2F%2Fb")]);
+        // A namespace needs something in it.
+        assert_eq!(Name::of(&path("/:alone")), name("", ":alone"));
+        assert_eq!(name("", ":alone").paths().unwrap()[1..], [path("/:alone")]);
+    }
+
+    #[test]
+    fn limits_name_the_key() {
+        let long = name("", &"k".repeat(5000)).path().unwrap_err();
+        assert_eq!(long.field, "key");
+        assert!(name("", "").path().is_err());
+        assert!(name("", &"🦀".repeat(200)).path().is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn every_key_comes_back(namespace in "\\PC{0,6}|[:./%a]{0,4}", key in any::<String>()) {
+            let name = name(&namespace, &key);
+            prop_assume!(!key.is_empty() && key.len() < 60);
+            let path = name.path().unwrap();
+            prop_assert_eq!(Name::of(&path), name.clone());
+            for path in name.paths().unwrap() {
+                prop_assert_eq!(Name::of(&path), name.clone());
+            }
+        }
+
+        #[test]
+        fn tricky_keys_come_back(key in "[a%/:.2FfEe\u{301}\u{200d}\u{1100}\u{1161}\u{11a8}é\u{212b}\u{0344}]{1,8}") {
+            let name = name("", &key);
+            let path = name.path().unwrap();
+            prop_assert_eq!(path.as_str().matches('/').count(), 1);
+            prop_assert_eq!(Name::of(&path), name);
+        }
+
+        #[test]
+        fn every_path_is_found_by_its_key(text in "(/[a%2Ff:.é]{1,5}){1,3}") {
+            prop_assume!(MemoryPath::parse(&text).is_ok());
+            let path = MemoryPath::parse(&text).unwrap();
+            let paths = Name::of(&path).paths().unwrap();
+            prop_assert!(paths.contains(&path) , "{} is not among {:?}", path, paths);
+        }
+    }
+}

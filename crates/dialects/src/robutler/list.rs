@@ -1,0 +1,93 @@
+//! The list of a store's entries: everybody's, by path, as many as one answer may hold.
+
+use super::call::{Answer, Call};
+use super::entry::Desk;
+use super::key::Name;
+use super::place::Place;
+use super::render::{EntriesBody, EntryBody, Writers, json};
+use loci_engine::{Context, Error};
+use loci_model::query::{ListItem, ListQuery};
+use loci_model::{At, Memory, PrincipalId, View};
+use std::collections::HashMap;
+
+/// Entries of one list.
+const ENTRIES_MAX: usize = 1000;
+/// Bytes of the values in one list.
+const VALUES_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// Memories looked through for one list.
+const SCAN_MAX: usize = 20_000;
+/// Memories of one read.
+const STEP: usize = 500;
+
+/// Which entries.
+struct Wanted {
+    prefix: String,
+    /// All of them when none is named.
+    namespace: Option<String>,
+}
+
+impl Wanted {
+    fn has(&self, name: &Name) -> bool {
+        name.key.starts_with(&self.prefix)
+            && self.namespace.as_ref().is_none_or(|namespace| *namespace == name.namespace)
+    }
+}
+
+/// Answers with a place's entries.
+pub(super) async fn answer(call: &Call, context: &Context, place: &Place) -> Answer {
+    let query = call.query();
+    let wanted = Wanted {
+        prefix: query.get("prefix")?.unwrap_or_default().into_owned(),
+        namespace: query.given("namespace")?.map(|namespace| namespace.into_owned()),
+    };
+    let Some(store) = place.store else {
+        return Ok(json(&EntriesBody { entries: Vec::new(), truncated: false }));
+    };
+    let desk = Desk { engine: &call.engine, context, store };
+    let (found, mut truncated) = scan(desk, &wanted).await?;
+    let (mut memories, mut bytes) = (Vec::new(), 0);
+    for memory in found {
+        bytes += memory.size_bytes;
+        if memories.len() == ENTRIES_MAX || bytes > VALUES_BYTES_MAX {
+            truncated = true;
+            break;
+        }
+        // None when it is gone by now.
+        memories.extend(desk.get(&At::Id(memory.id), View::Full).await?);
+    }
+    let writers = Writers::of(&call.engine, context, memories.iter()).await?;
+    let shown = memories.iter();
+    let shown = shown.map(|memory| EntryBody::of(memory, &place.name, writers.name(memory)));
+    Ok(json(&EntriesBody { entries: shown.collect(), truncated }))
+}
+
+/// The memories that are wanted, without content, and whether there may be more. Of what one writer
+/// has at two paths of one name, the one that changed last.
+async fn scan(desk: Desk<'_>, wanted: &Wanted) -> Result<(Vec<Memory>, bool), Error> {
+    let mut query = ListQuery::everything(View::Basic, STEP);
+    let mut found: Vec<Memory> = Vec::new();
+    let mut known: HashMap<(Option<PrincipalId>, Name), usize> = HashMap::new();
+    let mut scanned = 0;
+    loop {
+        let page = desk.engine.list(desk.context, desk.store, &query).await?;
+        scanned += page.items.len();
+        for item in page.items {
+            let ListItem::Memory(memory) = item else { continue };
+            let name = Name::of(&memory.path);
+            if !wanted.has(&name) {
+                continue;
+            }
+            let at = *known.entry((memory.partition, name)).or_insert(found.len());
+            match found.get_mut(at) {
+                None => found.push(*memory),
+                Some(there) if there.updated_at < memory.updated_at => *there = *memory,
+                Some(_) => {}
+            }
+        }
+        query.after = page.next;
+        let has_more = query.after.is_some();
+        if !has_more || found.len() > ENTRIES_MAX || scanned >= SCAN_MAX {
+            return Ok((found, has_more));
+        }
+    }
+}
