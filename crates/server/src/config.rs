@@ -6,19 +6,23 @@
 
 mod search;
 mod server;
+mod sharing;
 
 pub(crate) use search::{EmbedderConfig, HttpEmbedderConfig, SearchConfig};
+pub(crate) use sharing::{ChatEntry, MemberEntry, Switches};
 
 use crate::exit::Failure;
 use loci_engine::Secret;
-use loci_http::HttpOptions;
+use loci_http::{HttpOptions, Tokens};
 use loci_model::{Level, Power, PrincipalKind};
 use search::SearchSection;
 use serde::Deserialize;
 use server::ServerSection;
+use sharing::{HomesSection, JwtSection, ToolsSection};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Where the server listens when nobody says.
@@ -33,8 +37,13 @@ pub(crate) struct Config {
     pub(crate) server: ServerSection,
     pub(crate) limits: LimitsSection,
     pub(crate) search: SearchSection,
+    jwt: Option<JwtSection>,
+    pub(crate) homes: HomesSection,
+    pub(crate) tools: ToolsSection,
     #[serde(rename = "principal")]
     pub(crate) principals: Vec<PrincipalEntry>,
+    #[serde(rename = "chat")]
+    pub(crate) chats: Vec<ChatEntry>,
     #[serde(rename = "store")]
     pub(crate) stores: Vec<StoreEntry>,
     #[serde(rename = "grant")]
@@ -66,6 +75,17 @@ pub(crate) struct PrincipalEntry {
     pub(crate) kind: KindName,
     #[serde(default)]
     pub(crate) admin: bool,
+    memory: Option<bool>,
+    self_store: Option<bool>,
+    chat_store: Option<bool>,
+    user_store: Option<bool>,
+}
+
+impl PrincipalEntry {
+    pub(crate) fn switches(&self) -> Switches {
+        let Self { memory, self_store, chat_store, user_store, .. } = *self;
+        Switches { memory, self_store, chat_store, user_store }
+    }
 }
 
 /// `[[store]]`
@@ -96,6 +116,8 @@ pub(crate) struct KeyEntry {
     #[serde(default)]
     pub(crate) level: PowerName,
     pub(crate) stores: Option<Vec<String>>,
+    #[serde(default)]
+    pub(crate) acts_for_agents: bool,
     secret_env: Option<String>,
     secret_file: Option<PathBuf>,
     secret_sha256: Option<String>,
@@ -191,6 +213,8 @@ impl Config {
         };
         let principals = self.principals.iter().map(|entry| entry.name.as_str());
         names("principal", principals.collect())?;
+        names("chat", self.chats.iter().map(|chat| chat.name.as_str()).collect())?;
+        self.chats.iter().try_for_each(ChatEntry::check)?;
         names("key", self.keys.iter().map(|key| key.name.as_str()).collect())?;
         for key in &self.keys {
             // The server declares its own keys under these names and would retire this one.
@@ -208,7 +232,14 @@ impl Config {
         }
         self.server.check()?;
         self.search.check()?;
+        self.jwt.as_ref().map_or(Ok(()), JwtSection::check)?;
+        self.homes.check()?;
         self.limits.check()
+    }
+
+    /// What verifies signed tokens, if any are taken.
+    pub(crate) fn tokens(&self) -> Result<Option<Arc<Tokens>>, Failure> {
+        self.jwt.as_ref().map(JwtSection::resolve).transpose()
     }
 
     /// The limits, over the defaults.
@@ -367,6 +398,7 @@ mod tests {
             .expect("the page has an example");
         let config = Config::parse(example).unwrap();
         assert!(!config.keys.is_empty() && !config.grants.is_empty());
+        assert!(!config.chats.is_empty() && config.jwt.is_some());
         for name in [
             "listen",
             "data",
@@ -393,6 +425,19 @@ mod tests {
             "dims",
             "timeout_seconds",
             "batch_max",
+            "jwks_file",
+            "issuer",
+            "audience",
+            "agent_claim",
+            "content_bytes",
+            "memories",
+            "hide_sharing",
+            "memory",
+            "self_store",
+            "chat_store",
+            "user_store",
+            "members",
+            "acts_for_agents",
         ] {
             assert!(REFERENCE.contains(&format!("`{name}`")), "{name} is not described");
         }

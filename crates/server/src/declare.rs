@@ -1,9 +1,10 @@
-//! Makes what the configuration file declares exist: principals, stores, grants, keys.
+//! Makes what the configuration file declares exist: principals, chats, stores, grants, keys.
 //!
 //! Run at every start, and a second run changes nothing. What is taken out of the file stays as it
-//! is: a deleted line must not be able to take access or memories away by accident.
+//! is: a deleted line must not be able to take access or memories away by accident. The members of a
+//! declared chat are one line, and are exactly those that it names.
 
-use crate::config::{Config, GrantEntry, KeyEntry, StoreEntry};
+use crate::config::{ChatEntry, Config, GrantEntry, KeyEntry, MemberEntry, StoreEntry};
 use crate::exit::Failure;
 use loci_engine::{Context, DeclaredKey, Engine, FirstStart, NewGrant, NewPrincipal, NewStore};
 use loci_model::query::{Direction, StoreQuery};
@@ -23,7 +24,13 @@ pub(crate) async fn declare(
             name: entry.name.clone(),
             is_admin: entry.admin,
         };
-        declaration.principal(new).await.map_err(named("principal", &entry.name))?;
+        let found = declaration.principal(new).await.map_err(named("principal", &entry.name))?;
+        let memory = entry.switches().over(found.memory);
+        let switched = engine.declare_switches(&found, memory).await;
+        switched.map_err(|error| named("principal", &entry.name)(error.into()))?;
+    }
+    for entry in &config.chats {
+        declaration.chat(entry).await.map_err(named("chat", &entry.name))?;
     }
     for entry in &config.stores {
         declaration.store(entry).await.map_err(named("store", &entry.name))?;
@@ -44,7 +51,7 @@ struct Declaration<'a> {
 }
 
 impl Declaration<'_> {
-    async fn principal(&self, new: NewPrincipal) -> Result<(), Failure> {
+    async fn principal(&self, new: NewPrincipal) -> Result<Principal, Failure> {
         let (kind, is_admin): (PrincipalKind, bool) = (new.kind, new.is_admin);
         let found = self.engine.declare_principal(self.start.workspace, new).await?;
         if found.kind != kind || found.is_admin != is_admin {
@@ -52,6 +59,13 @@ impl Declaration<'_> {
                 "exists with another kind or another admin flag, which cannot be changed",
             ));
         }
+        Ok(found)
+    }
+
+    async fn chat(&self, entry: &ChatEntry) -> Result<(), Failure> {
+        let member = |one: &MemberEntry| (one.name().to_owned(), one.kind().into());
+        let members: Vec<_> = entry.members.iter().map(member).collect();
+        self.engine.declare_group(self.start.workspace, &entry.name, &members).await?;
         Ok(())
     }
 
@@ -116,6 +130,7 @@ impl Declaration<'_> {
             principal: principal.id,
             power: entry.level.into(),
             stores,
+            acts_for_agents: entry.acts_for_agents,
             secret_hash: entry.secret_hash()?,
         };
         self.engine.declare_key(declared).await?;

@@ -60,6 +60,7 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
     let mut signals = Signals::catch()?;
 
     let search = config.search.resolve()?;
+    let tokens = config.tokens()?;
     let mut holding = tokio::select! {
         taken = take(&place, kind, &search) => taken?,
         name = signals.next() => {
@@ -67,6 +68,7 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
             return Ok(());
         }
     };
+    holding = holding.sharing(config.homes.limits(), config.tools.options());
     let started = tokio::select! {
         started = start(&holding, &place, &config, listen, admin_key.as_ref()) => started.map(Some),
         name = signals.next() => {
@@ -86,7 +88,8 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
         }
     };
     holding.follow();
-    let options = config.http_options(holding.scratch_dir());
+    let mut options = config.http_options(holding.scratch_dir());
+    options.tokens = tokens;
     let answering = holding.answer(&options)?;
     announce(&listener, shown_key.as_ref())?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), data = %place, "started");

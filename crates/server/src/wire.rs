@@ -10,9 +10,10 @@ use crate::place::Place;
 use crate::searching;
 use crate::socket::{self, SocketFiles};
 use axum::Router;
-use loci_dialects::anthropic;
+use loci_dialects::tool::{self, ToolOptions};
+use loci_dialects::{anthropic, robutler};
 use loci_engine::seam::Seams;
-use loci_engine::{Engine, Error, FirstStart};
+use loci_engine::{Engine, Error, FirstStart, HomeLimits};
 use loci_http::{HttpOptions, Listener, LocalOperator};
 use loci_model::Caller;
 use std::fs;
@@ -29,6 +30,8 @@ pub(crate) struct Holding {
     following: Option<JoinHandle<()>>,
     /// The workspace and its administrator, whom whoever opened the place acts as.
     start: FirstStart,
+    /// What models may do by themselves.
+    tools: ToolOptions,
 }
 
 /// A place that answers requests: through [`Self::router`] here, and a directory's socket to others.
@@ -61,7 +64,12 @@ impl Holding {
             ))),
             other => settling(place, other.into()),
         })?;
-        Ok(Self { held, engine, following: None, start })
+        Ok(Self { held, engine, following: None, start, tools: ToolOptions::default() })
+    }
+
+    /// The same place, shared as the configuration says.
+    pub(crate) fn sharing(self, homes: HomeLimits, tools: ToolOptions) -> Self {
+        Self { engine: self.engine.with_homes(homes), tools, ..self }
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -106,7 +114,12 @@ impl Holding {
         fs::create_dir_all(&options.scratch_dir)
             .map_err(|error| Failure::io("cannot make the scratch directory", &error))?;
         let doors = anthropic::router(self.engine.clone());
-        let router = loci_http::router(self.engine.clone(), doors, anthropic::openapi(), options);
+        let doors = doors.merge(robutler::router(self.engine.clone()));
+        let doors = doors.merge(tool::router(self.engine.clone(), self.tools));
+        let mut openapi = anthropic::openapi();
+        openapi.merge(tool::openapi());
+        openapi.merge(robutler::openapi());
+        let router = loci_http::router(self.engine.clone(), doors, openapi, options);
         let (stop, stopping) = watch::channel(false);
         let local = match &self.held {
             Held::Directory { path, .. } => {

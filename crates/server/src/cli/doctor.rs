@@ -105,6 +105,7 @@ fn configuration(report: &mut Report, args: &DoctorArgs) -> Config {
             key.secret_hash()?;
         }
         config.search.resolve()?;
+        config.tokens()?;
         config.server.place()?;
         Ok(config)
     });
