@@ -1,6 +1,6 @@
-//! What a command comes to. The tool answers in sentences, also when it refuses: a model reads them.
-//! Only what no sentence can mend (no credential, a full disk, our own fault) is an HTTP error, so
-//! the two ways to stop are kept apart in the type.
+//! What a command comes to. The tool answers in sentences, also when it refuses: a model reads
+//! them. Only what no sentence can mend (no credential, a full disk, our own fault) is an HTTP
+//! error, so the two ways to stop are kept apart in the type.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};

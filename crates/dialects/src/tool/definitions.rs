@@ -1,5 +1,5 @@
-//! What a model is told about the tool. The native one is known to models by its type alone; the one
-//! with nine commands is described here, in our own words, without what the operator took away.
+//! What a model is told about the tool. The native one is known to models by its type alone; the
+//! one with nine commands is described here, in our own words, without what the operator took away.
 
 use super::ToolOptions;
 use serde_json::{Value, json};
@@ -35,20 +35,31 @@ fn nine_commands(options: &ToolOptions) -> Value {
          chat (of this conversation). store names a store that was shared with you.\n{}",
         lines.join("\n")
     );
-    let text = |most: usize, what: &str| json!({ "type": "string", "maxLength": most, "description": what });
+    let text = |what: &str| json!({ "type": "string", "description": what });
+    let short = |most: usize, what: &str| {
+        let mut short = text(what);
+        short["maxLength"] = json!(most);
+        short
+    };
     let mut properties = json!({
         "command": { "type": "string", "enum": commands },
-        "scope": { "type": "string", "enum": ["agent", "user", "chat"], "description": "Whose memory. Not together with store." },
-        "store": text(64, "A store that was shared with you."),
-        "key": text(200, "A plain name, without an extension."),
-        "path": { "type": "string", "pattern": "^/memories(/.*)?$", "maxLength": 256, "description": "Older way to name an entry: /memories/<key> or /memories/shared/<store>/<key>. Wins over the rest." },
-        "content": { "type": "string", "description": "What to write." },
-        "old_str": { "type": "string", "description": "What to replace." },
-        "new_str": { "type": "string", "description": "What to put there; for rename, the new key." },
-        "query": text(4096, "What to look for."),
+        "scope": text("Whose memory. Not together with store."),
+        "store": short(64, "A store that was shared with you."),
+        "key": short(200, "A plain name, without an extension."),
+        "path": short(
+            256,
+            "Older way to name an entry: /memories/<key> or /memories/shared/<store>/<key>. Wins \
+             over the rest.",
+        ),
+        "content": text("What to write."),
+        "old_str": text("What to replace."),
+        "new_str": text("What to put there; for rename, the new key."),
+        "query": short(4096, "What to look for."),
     });
+    properties["scope"]["enum"] = json!(["agent", "user", "chat"]);
+    properties["path"]["pattern"] = json!("^/memories(/.*)?$");
     if !options.hide_sharing {
-        properties["agent"] = text(255, "The agent to share with.");
+        properties["agent"] = short(255, "The agent to share with.");
         properties["level"] = json!({ "type": "string", "enum": ["search", "read", "readwrite"] });
     }
     json!({

@@ -1,5 +1,5 @@
-//! The memory tool, executed on the server: `POST /v1/tools/memory` takes a tool's input and answers
-//! with what its clients would have said.
+//! The memory tool, executed on the server: `POST /v1/tools/memory` takes a tool's input and
+//! answers with what its clients would have said.
 //!
 //! Two tools share the word. The native one (`memory_20250818`) sees a tree of text files, the one
 //! with nine commands (Robutler) entries under keys. Which one a request means is told by its
@@ -11,7 +11,7 @@
 //! | `edit`, `search`, `share`, `unshare`, `stores` | – | always |
 //! | `create` | with `file_text` | otherwise |
 //! | `rename` | with `old_path` or `new_path` | otherwise |
-//! | `view`, `delete` | otherwise | with `scope`, `store` or `key`, or a path below `/memories/shared/<id>/` |
+//! | `view`, `delete` | otherwise | with `scope`, `store`, `key` or `/memories/shared/<id>/…` |
 //!
 //! Where both have the command, `"dialect": "native"` or `"robutler"` in the body decides instead.
 

@@ -143,9 +143,9 @@ impl Shelf<'_> {
         self.commit(vec![edit]).await
     }
 
-    /// Takes memories away from where they are, each by an edit. Where only the creator may do that,
-    /// memories of one name go as far as they are the caller's own; `Ok(false)` says that others
-    /// stay. A directory goes whole or not at all.
+    /// Takes memories away from where they are, each by an edit. Where only the creator may do
+    /// that, memories of one name go as far as they are the caller's own; `Ok(false)` says that
+    /// others stay. A directory goes whole or not at all.
     pub(super) async fn take_away(
         &self,
         memories: &[Memory],

@@ -1,7 +1,8 @@
 //! The memory tool from outside: every documented string of both shapes, the path-safety list, and
 //! what the tool makes of stores that several write, of seals, switches and refusals.
 //!
-//! `world` is the server the tables are played against: the tool's router over the in-memory engine.
+//! `world` is the server the tables are played against: the tool's router over the in-memory
+//! engine.
 
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 

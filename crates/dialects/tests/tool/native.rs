@@ -151,8 +151,9 @@ async fn view_of_too_many_lines() {
         world.write(ME, store, Edit::put_text(path(name), "\n".repeat(lines))).await;
     }
     let shared = |name: &str| {
-        json!({ "command": "view", "path": format!("/memories/shared/{store}/{name}"), "dialect": "native",
-                "view_range": [999_999, -1] })
+        let path = format!("/memories/shared/{store}/{name}");
+        let range = [999_999, -1];
+        json!({ "command": "view", "path": path, "dialect": "native", "view_range": range })
     };
     let shown = world.content(ME, shared("most")).await;
     assert!(shown.ends_with("with line numbers:\n999999\t"), "{shown:.300}");

@@ -42,7 +42,10 @@ async fn everybody_sees_the_last_change_and_edits_it_in_place() {
     world.write(GUEST, store, Edit::put_text(path("/f"), "guest's")).await;
     let shown = "Here's the content of /memories/f with line numbers:\n     1\tguest's";
     world.done(OWNER, view("/memories/f"), shown).await;
-    let edit = json!({ "command": "str_replace", "path": "/memories/f", "old_str": "guest", "new_str": "all" });
+    let (old, new) = ("guest", "all");
+    let edit = json!({
+        "command": "str_replace", "path": "/memories/f", "old_str": old, "new_str": new,
+    });
     assert_eq!(world.call(OWNER, edit).await["is_error"], false);
     let shown = format!("Here's the content of {} with line numbers:\n     1\tall's", at("/f"));
     world.done(GUEST, native(view(&at("/f"))), shown).await;

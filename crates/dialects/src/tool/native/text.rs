@@ -1,5 +1,5 @@
-//! Texts as numbered lines, and what edits do to them: pure functions, so that every odd case can be
-//! tested without a store. Lines end at `\n` only; every other byte is kept as it is.
+//! Texts as numbered lines, and what edits do to them: pure functions, so that every odd case can
+//! be tested without a store. Lines end at `\n` only; every other byte is kept as it is.
 
 use std::fmt::Write;
 
@@ -12,8 +12,8 @@ const NAMED_MAX: usize = 100;
 /// Lines shown before and after a change.
 const AROUND: usize = 2;
 
-/// Lines `from` (counted from 0) up to `to`, numbered from 1, joined without a last newline. Says so
-/// in a line of its own when there is more than an answer shows.
+/// Lines `from` (counted from 0) up to `to`, numbered from 1, joined without a last newline. Says
+/// so in a line of its own when there is more than an answer shows.
 pub(super) fn numbered(text: &str, from: usize, to: usize) -> String {
     let mut shown = String::new();
     // Newlines count too, or a file of them would never be cut; the first line has none before it.
@@ -49,8 +49,8 @@ pub(super) fn line_count(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// The lines (from 0, end excluded) that a range of a view means: a start below 1 is 1, an end of −1
-/// is the end. What lies outside is nothing.
+/// The lines (from 0, end excluded) that a range of a view means: a start below 1 is 1, an end of
+/// −1 is the end. What lies outside is nothing.
 pub(super) fn window(range: Option<(i64, i64)>, lines: usize) -> (usize, usize) {
     let Some((start, end)) = range else { return (0, lines) };
     let start = usize::try_from(start.max(1)).unwrap_or(usize::MAX) - 1;
@@ -72,8 +72,8 @@ pub(super) enum Replaced {
     Done { text: String, snippet: String },
 }
 
-/// Replaces the only occurrence of a text. Occurrences may overlap and reach over lines, and each is
-/// counted, as in the Python helper: what overlaps itself is not unique.
+/// Replaces the only occurrence of a text. Occurrences may overlap and reach over lines, and each
+/// is counted, as in the Python helper: what overlaps itself is not unique.
 pub(super) fn replace_only(text: &str, old: &str, new: &str) -> Replaced {
     let found = occurrences(text, old);
     match found.as_slice() {

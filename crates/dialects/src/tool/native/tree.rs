@@ -85,8 +85,8 @@ fn rest(is_all: bool) -> &'static str {
     if is_all { "" } else { ". Another writer's file of this name remains" }
 }
 
-/// What is at a path: a file, as each writer left it, or everything below a directory. The file goes
-/// first, because different writers may have made both.
+/// What is at a path: a file, as each writer left it, or everything below a directory. The file
+/// goes first, because different writers may have made both.
 async fn find(shelf: Shelf<'_>, memory: &MemoryPath, path: &ToolPath) -> Result<Vec<Memory>, Stop> {
     let there = shelf.at(memory).await?;
     if !there.is_empty() {
@@ -99,7 +99,8 @@ async fn find(shelf: Shelf<'_>, memory: &MemoryPath, path: &ToolPath) -> Result<
     if tree.is_cut {
         let max = limit::TREE_EDITS_MAX;
         return says(format!(
-            "Error: The directory {path} holds more than {max} files. Please go one directory at a time."
+            "Error: The directory {path} holds more than {max} files. Please go one directory at a \
+             time."
         ));
     }
     Ok(tree.memories)

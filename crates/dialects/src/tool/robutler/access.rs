@@ -1,5 +1,5 @@
-//! `stores`, `share` and `unshare`: which stores an agent has here and now, and giving others a part
-//! in one.
+//! `stores`, `share` and `unshare`: which stores an agent has here and now, and giving others a
+//! part in one.
 //!
 //! A chat's store and a user's count only where the request names the chat or the user: what was
 //! said in one conversation is not searched from another.
@@ -83,7 +83,10 @@ async fn near(
 /// Lists the stores.
 pub(super) async fn stores(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
     let stores = reachable(desk, input).await?;
-    let show = |one: &Reachable| json!({ "storeId": one.name, "level": spelled(one.level), "source": one.source });
+    let show = |one: &Reachable| {
+        let level = spelled(one.level);
+        json!({ "storeId": one.name, "level": level, "source": one.source })
+    };
     Ok(json!({ "stores": stores.iter().map(show).collect::<Vec<Value>>() }))
 }
 
@@ -139,8 +142,8 @@ fn agent<'i>(input: &'i Input, command: &str) -> Result<&'i str, Stop> {
     }
 }
 
-/// The store a command about sharing means; a home is made, so that it can be shared before anything
-/// is in it.
+/// The store a command about sharing means; a home is made, so that it can be shared before
+/// anything is in it.
 async fn store_to_share(desk: &Desk<'_>, input: &Input) -> Result<StoreId, Stop> {
     let whose = target(desk, input)?.map_or(Whose::Own, |target| target.whose);
     let place = Place::find(desk.engine, &desk.sharer, whose).await?;

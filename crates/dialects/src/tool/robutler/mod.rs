@@ -42,7 +42,8 @@ fn unknown(input: &Input, may_share: bool) -> Result<Value, Stop> {
     let sharing = if may_share { "share, unshare, " } else { "" };
     let command = input.command_shown();
     says(format!(
-        "Unknown command: {command}. Use view, create, edit, delete, rename, search, {sharing}or stores."
+        "Unknown command: {command}. Use view, create, edit, delete, rename, search, {sharing}or \
+         stores."
     ))
 }
 

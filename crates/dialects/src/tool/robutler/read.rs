@@ -41,7 +41,8 @@ pub(super) async fn view(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> 
     Ok(Writers::default().show(desk, &memory, &place.name).await?)
 }
 
-/// The entries whose keys begin with a prefix, by key. An answer that had to leave some out says so.
+/// The entries whose keys begin with a prefix, by key. An answer that had to leave some out says
+/// so.
 async fn list(desk: &Desk<'_>, shelf: Shelf<'_>, prefix: &str) -> Result<Value, Stop> {
     let tree = shelf.below(&PathPrefix::root(), SCAN_MAX).await?;
     let mut newest: BTreeMap<String, Memory> = BTreeMap::new();
