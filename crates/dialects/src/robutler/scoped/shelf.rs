@@ -1,0 +1,303 @@
+//! The acting agent's notes, for reading: one by name, listed, searched, and pulled as a sequence of
+//! changes.
+//!
+//! Notes are read as a model reads them: what hosts keep to themselves is not there. Tombstones are
+//! this door's own bookkeeping, so those are read as a host would, whatever the key; nothing else
+//! that is read that way is ever shown.
+
+use super::answer::{AnswerBody, EntryBody, LineBody};
+use super::moment;
+use super::name::{Key, Namespace, Place};
+use super::note::{self, Note, Source};
+use loci_engine::search::{Reach, SearchRequest, Wanted};
+use loci_engine::{Context, Engine, Error};
+use loci_model::query::{Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery};
+use loci_model::{
+    At, Audience, Memory, MemoryId, MemoryPath, PathPrefix, StoreId, Timestamp, View,
+};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+/// Lines on one page of a pull.
+const PULL_LINES_MAX: usize = 500;
+/// Memories read at once with their content.
+const FULL_ROWS: usize = 100;
+/// Memories read at once without.
+const BASIC_ROWS: usize = 1000;
+/// Bytes of content after which an answer ends early.
+const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Notes of a long listing that are fetched one by one rather than by reading all again.
+const FETCHED_SHARE: usize = 8;
+
+/// An agent and its notes.
+pub(super) struct Shelf<'e> {
+    pub(super) engine: &'e Engine,
+    /// Reads what is meant for models.
+    reader: Context,
+    /// Reads tombstones too, and writes.
+    pub(super) keeper: Context,
+    /// What the agent is called.
+    pub(super) agent: String,
+}
+
+/// Which notes a listing shows.
+#[derive(Debug, Default)]
+pub(super) struct Wish {
+    /// In these namespaces, or in all.
+    pub(super) namespaces: Vec<Namespace>,
+    /// Whose keys begin like this.
+    pub(super) prefix: String,
+    /// But not from these sources.
+    pub(super) excluded: Vec<String>,
+    pub(super) limit: usize,
+}
+
+impl<'e> Shelf<'e> {
+    /// The notes of the agent that a context acts as.
+    pub(super) async fn of(engine: &'e Engine, context: Context) -> Result<Self, Error> {
+        let agent = engine.named(&context, &context.caller.principal.to_string()).await?;
+        let agent = agent.ok_or(Error::NotFound("principal"))?.name;
+        // A request may take several commits, and each of them can be repeated as it is.
+        let mut keeper = Context { idempotency: None, ..context };
+        keeper.caller.audience = Audience::Host;
+        let mut reader = keeper.clone();
+        reader.caller.audience = Audience::Model;
+        Ok(Self { engine, reader, keeper, agent })
+    }
+
+    /// The store; none while nothing was written.
+    pub(super) async fn store(&self) -> Result<Option<StoreId>, Error> {
+        self.engine.callers_store(&self.keeper, false).await
+    }
+
+    pub(super) async fn get(&self, namespace: &Namespace, key: &Key) -> Result<AnswerBody, Error> {
+        let Some(store) = self.store().await? else { return Ok(AnswerBody::Entry { entry: None }) };
+        let path = namespace.path(key);
+        let found = self.memory(&self.reader, store, path, View::Full).await?;
+        Ok(AnswerBody::Entry { entry: found.as_ref().and_then(|memory| self.entry(memory)) })
+    }
+
+    /// The memory at a path, if there is one for this context.
+    pub(super) async fn memory(
+        &self,
+        context: &Context,
+        store: StoreId,
+        path: MemoryPath,
+        view: View,
+    ) -> Result<Option<Memory>, Error> {
+        match self.engine.get(context, store, &At::Path(None, path), view).await {
+            Ok(memory) => Ok(Some(memory)),
+            Err(Error::NotFound("memory")) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn entry(&self, memory: &Memory) -> Option<EntryBody> {
+        Note::of(memory).map(|note| EntryBody::new(&self.agent, note))
+    }
+
+    /// Notes by when clients say they were written, newest first. That is in nobody's index, so all
+    /// are looked at, and only those that are shown are read with their content.
+    pub(super) async fn list(&self, wish: &Wish) -> Result<AnswerBody, Error> {
+        let mut entries = Vec::new();
+        let Some(store) = self.store().await? else { return Ok(AnswerBody::Entries { entries }) };
+        let mut found = Vec::new();
+        for directory in directories(&wish.namespaces) {
+            let mut rows = Rows::below(directory, View::Basic);
+            while let Some(page) = rows.next(self, &self.reader, store, BASIC_ROWS).await? {
+                found.extend(page.iter().filter(|memory| wish.is_for(memory)).map(|memory| {
+                    (Reverse(note::updated_at(memory)), Reverse(memory.updated_at), memory.id)
+                }));
+            }
+        }
+        let all = found.len();
+        found.sort_unstable();
+        found.truncate(wish.limit);
+        let mut contents = match found.len() * FETCHED_SHARE > all {
+            true => self.with_contents(store, wish).await?,
+            false => HashMap::new(),
+        };
+        let mut bytes = 0;
+        for (_, _, id) in found {
+            let memory = match contents.remove(&id) {
+                Some(memory) => memory,
+                None => match self.engine.get(&self.reader, store, &At::Id(id), View::Full).await {
+                    Ok(memory) => memory,
+                    // It was forgotten in the meantime.
+                    Err(Error::NotFound("memory")) => continue,
+                    Err(error) => return Err(error),
+                },
+            };
+            bytes += usize::try_from(memory.size_bytes).unwrap_or(usize::MAX);
+            if bytes > ANSWER_BYTES_MAX && !entries.is_empty() {
+                break;
+            }
+            entries.extend(self.entry(&memory));
+        }
+        Ok(AnswerBody::Entries { entries })
+    }
+
+    /// What a listing may show, with its content, as far as that fits into an answer.
+    async fn with_contents(
+        &self,
+        store: StoreId,
+        wish: &Wish,
+    ) -> Result<HashMap<MemoryId, Memory>, Error> {
+        let (mut contents, mut bytes) = (HashMap::new(), 0);
+        for directory in directories(&wish.namespaces) {
+            let mut rows = Rows::below(directory, View::Full);
+            while let Some(page) = rows.next(self, &self.reader, store, FULL_ROWS).await? {
+                for memory in page.into_iter().filter(|memory| wish.is_for(memory)) {
+                    bytes += usize::try_from(memory.size_bytes).unwrap_or(usize::MAX);
+                    contents.insert(memory.id, memory);
+                }
+                if bytes > ANSWER_BYTES_MAX {
+                    return Ok(contents);
+                }
+            }
+        }
+        Ok(contents)
+    }
+
+    pub(super) async fn search(
+        &self,
+        text: &str,
+        namespaces: &[Namespace],
+        limit: usize,
+    ) -> Result<AnswerBody, Error> {
+        let Some(store) = self.store().await? else {
+            return Ok(AnswerBody::Entries { entries: Vec::new() });
+        };
+        let mut wanted = Wanted::new(text, limit);
+        wanted.filter.prefixes = namespaces.iter().map(Namespace::directory).collect();
+        let request = SearchRequest {
+            reach: Reach::Store(store),
+            wanted,
+            view: View::Full,
+            explain: false,
+            snippet_chars: 0,
+            as_of: None,
+            wait: None,
+        };
+        let found = self.engine.search(&self.reader, &request).await?;
+        let entries = found.hits.iter().filter_map(|hit| self.entry(&hit.memory)).collect();
+        Ok(AnswerBody::Entries { entries })
+    }
+
+    /// The changes of a namespace behind a cursor, oldest first.
+    ///
+    /// A note has one stamp, which every change moves behind all others of the store; stamps grow in
+    /// the order in which changes become visible. So whatever is not on a page, and not on an
+    /// earlier one, has a later stamp than the page's last, and nothing is ever skipped.
+    pub(super) async fn pull(
+        &self,
+        namespace: &Namespace,
+        since: Option<&str>,
+    ) -> Result<AnswerBody, Error> {
+        let now = self.engine.seams().now();
+        let after = since.and_then(|since| moment::cursor(since, now));
+        let mut cursor = after.and(since).map(str::to_owned);
+        let (mut lines, mut more) = (Vec::new(), false);
+        if let Some(store) = self.store().await? {
+            let mut rows = Rows::below(namespace.directory(), View::Full).after(after);
+            let (mut taken, mut bytes) = (0, 0);
+            while let Some(page) = rows.next(self, &self.keeper, store, FULL_ROWS).await? {
+                taken += page.len();
+                for memory in &page {
+                    bytes += usize::try_from(memory.size_bytes).unwrap_or(usize::MAX);
+                    cursor = Some(memory.updated_at.to_string());
+                    lines.extend(self.line(memory));
+                }
+                if taken >= PULL_LINES_MAX || bytes > ANSWER_BYTES_MAX {
+                    more = rows.has_more();
+                    break;
+                }
+            }
+        }
+        Ok(AnswerBody::Lines { lines, cursor, more })
+    }
+
+    fn line(&self, memory: &Memory) -> Option<LineBody> {
+        let place = Place::of(memory)?;
+        match place.is_tombstone {
+            true => Some(LineBody::delete(&self.agent, &place, &note::updated_at(memory))),
+            false => Note::of(memory).map(|note| LineBody::put(&self.agent, note)),
+        }
+    }
+}
+
+impl Wish {
+    fn is_for(&self, memory: &Memory) -> bool {
+        let is_excluded = |source: &String| source == Source::of(memory).as_str();
+        note::is_shown(memory)
+            && Place::of(memory).is_some_and(|place| {
+                !place.is_tombstone && place.key.as_str().starts_with(&self.prefix)
+            })
+            && !self.excluded.iter().any(is_excluded)
+    }
+}
+
+/// Where notes of these namespaces are; no namespace is all of them.
+fn directories(namespaces: &[Namespace]) -> Vec<PathPrefix> {
+    match namespaces {
+        [] => vec![PathPrefix::root()],
+        some => some.iter().map(Namespace::directory).collect(),
+    }
+}
+
+/// A walk over the memories below a directory, oldest change first.
+pub(super) struct Rows {
+    query: ListQuery,
+    is_done: bool,
+}
+
+impl Rows {
+    pub(super) fn below(prefix: PathPrefix, view: View) -> Self {
+        let query = ListQuery {
+            prefix,
+            order: ListOrder::Updated,
+            direction: Direction::Ascending,
+            ..ListQuery::everything(view, 0)
+        };
+        Self { query, is_done: false }
+    }
+
+    /// Only what changed after a moment.
+    fn after(mut self, moment: Option<Timestamp>) -> Self {
+        // No id is larger: everything of that very moment was shown.
+        let last = MemoryId::from_u128(u128::MAX);
+        self.query.after = moment.map(|moment| ListCursor::Time(moment, last));
+        self
+    }
+
+    /// Only what is of this kind.
+    pub(super) fn of_kind(mut self, kind: &str) -> Self {
+        self.query.filter = Filter { kind: Some(kind.to_owned()), ..Filter::default() };
+        self
+    }
+
+    pub(super) fn has_more(&self) -> bool {
+        !self.is_done
+    }
+
+    pub(super) async fn next(
+        &mut self,
+        shelf: &Shelf<'_>,
+        context: &Context,
+        store: StoreId,
+        limit: usize,
+    ) -> Result<Option<Vec<Memory>>, Error> {
+        if self.is_done {
+            return Ok(None);
+        }
+        self.query.limit = limit;
+        let page = shelf.engine.list(context, store, &self.query).await?;
+        self.is_done = page.next.is_none();
+        self.query.after = page.next;
+        let memories = page.items.into_iter().filter_map(|item| match item {
+            ListItem::Memory(memory) => Some(*memory),
+            ListItem::Directory(_) => None,
+        });
+        Ok(Some(memories.collect()))
+    }
+}
