@@ -257,8 +257,7 @@ impl Desk {
         };
         let head = self.append_head(&memory, Operation::Created, stamp);
         self.put_content(head, content);
-        self.row.memory_count += 1;
-        self.row.content_bytes += memory.size_bytes;
+        self.list(memory.size_bytes);
         self.set_live(MemoryRow { head, memory: memory.clone() }, Operation::Created);
         memory
     }
@@ -322,8 +321,17 @@ impl Desk {
         self.set_bare(id, known, &bare);
     }
 
+    /// Adds a memory's share to the counters of the live ones. What it made room for may have been
+    /// written in between, counters included.
+    pub(crate) fn list(&mut self, size_bytes: u64) {
+        self.row.memory_count += 1;
+        self.row.content_bytes += size_bytes;
+        self.is_counted = true;
+    }
+
     /// Takes a memory's share from the counters of the live ones.
     pub(crate) fn unlist(&mut self, size_bytes: u64) {
+        self.is_counted = true;
         self.row.memory_count -= 1;
         self.row.content_bytes -= size_bytes;
     }

@@ -209,8 +209,7 @@ async fn import_version(
     // Nothing has expired at the moment of its own writing.
     draft.require_free(store, &place, Timestamp::from_micros(i64::MIN)).await?;
     let desk = draft.desk(store)?;
-    desk.row.memory_count += 1;
-    desk.row.content_bytes += live.size_bytes;
+    desk.list(live.size_bytes);
     desk.set_live(MemoryRow { head, memory: live }, version.operation);
     Ok(())
 }
