@@ -13,6 +13,8 @@ from collections.abc import Iterator
 
 import pytest
 
+pytest.register_assert_rewrite("support")
+
 
 def pytest_configure(config: pytest.Config) -> None:
     missing = [name for name in ("LOCI_BASE_URL", "LOCI_API_KEY") if not os.environ.get(name)]

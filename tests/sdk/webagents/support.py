@@ -7,10 +7,12 @@ unchanged; an agent object carries the key exactly as one that runs would.
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from types import SimpleNamespace
 from typing import Any
@@ -70,15 +72,14 @@ class Agent:
 
     id: str
     uuid: str
-    key: str
+    principal: str
+    key: str = field(repr=False)
     key_id: str
 
     def memory(self, **options: Any) -> StoreMemory:
         return StoreMemory(self.id, self.key, **options)
 
     def scoped(self, agent_id: str | None = None, key: str | None = None) -> PortalMemoryStore:
-        import os
-
         return PortalMemoryStore(
             os.environ["ROBUTLER_API_URL"], token=lambda: key or self.key, agent_id=agent_id or self.id
         )
@@ -121,10 +122,14 @@ class StoreMemory:
         return sorted(entry["key"] for entry in answer["entries"])
 
     def hits(self, query: str, store: str | None = None) -> set[tuple[str, str]]:
-        """What a search that must be allowed finds, as (store, key)."""
+        """What a search that must be allowed finds, as (store, key).
+
+        Search also finds what is alike in meaning; what holds the word itself is what counts here.
+        """
         answer = self("search", query=query, store=store)
         assert set(answer) == {"entries"}, answer
-        return {(entry["storeId"], entry["key"]) for entry in answer["entries"]}
+        held = [entry for entry in answer["entries"] if query in json.dumps(entry["value"], ensure_ascii=False)]
+        return {(entry["storeId"], entry["key"]) for entry in held}
 
     def stores(self) -> list[tuple[str, str, str]]:
         answer = self("stores")
@@ -134,8 +139,6 @@ class StoreMemory:
 
 def key_value(agent_id: str, key: str) -> tuple[RobutlerKVSkill, Callable[[], None]]:
     """The first-generation skill, started, and what closes it."""
-    import os
-
     skill = RobutlerKVSkill({"portal_url": os.environ["ROBUTLER_API_URL"], "api_key": key})
     run(skill.initialize(SimpleNamespace(id=agent_id, api_key=key)))
     return skill, lambda: run(skill.cleanup())
@@ -167,20 +170,20 @@ class Loci:
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer.json()
 
-    def agent(self, name: str | None = None, **key: Any) -> Agent:
-        principal = self.admin("POST", "/v1/principals", {"name": name or new_id(), "kind": "agent"})
-        return self.agent_key(principal, **key)
+    def agent(self, name: str | None = None) -> Agent:
+        return self.keyed(self.admin("POST", "/v1/principals", {"name": name or new_id(), "kind": "agent"}))
 
-    def agent_key(self, principal: dict, **fields: Any) -> Agent:
+    def keyed(self, principal: dict, **fields: Any) -> Agent:
+        """An agent that is there, with a new key."""
         body = {"name": "suite", "principal": principal["name"], **fields}
         made = self.admin("POST", "/v1/api_keys", body)
-        return Agent(principal["name"], principal["uuid"], made["secret"], made["id"])
+        return Agent(principal["name"], principal["uuid"], principal["id"], made["secret"], made["id"])
 
     def user(self) -> str:
         return self.admin("POST", "/v1/principals", {"name": new_id(), "kind": "user"})["name"]
 
     def service_key(self) -> dict:
-        """A platform's key: `{"id", "secret"}`, may act for any agent."""
+        """A platform's key, which may act for any agent: `{"id", "secret", "principal"}`."""
         service = self.admin("POST", "/v1/principals", {"name": f"platform {new_id()}", "kind": "service"})
         body = {"name": "platform", "principal": service["name"], "acts_for_agents": True}
         return self.admin("POST", "/v1/api_keys", body)
@@ -205,6 +208,17 @@ class Loci:
         """All of an agent's switches on, but for these."""
         switches = {name: name not in off for name in ("enabled", "self", "chat", "user")}
         self.admin("POST", f"/v1/principals/{agent.id}/memory", switches)
+
+    def events(self, kind: str) -> list[dict]:
+        """What the audit log says about one kind of thing."""
+        found, after = [], 0
+        for _ in range(1000):
+            page = self.admin("GET", f"/v1/events?after={after}&limit=1000")["data"]
+            if not page:
+                return found
+            found += [event for event in page if event["kind"] == kind]
+            after = page[-1]["seq"]
+        raise AssertionError("the audit log has no end")
 
     def put(self, agent: Agent, key: str, body: dict, store: str | None = None) -> httpx.Response:
         """A write by hand, for fields that the Python skill never sends."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support import failed, iso, new_id, settled, word
+from support import StoreMemory, failed, iso, new_id, settled, word
 
 ENTRY_KEYS = {
     "key", "value", "namespace", "storeId", "ownerId", "inContext", "encrypted", "ttl", "expiresAt",
@@ -75,7 +75,7 @@ def test_search_shows_whole_entries_and_their_store(ada):
     memory("set", key="here", value=f"the {needle} is here")
     memory("set", key="there", value="only hay")
     settled(lambda: memory.hits(needle), {(ada.id, "here")})
-    (entry,) = memory("search", query=needle)["entries"]
+    entry = memory("search", query=needle)["entries"][0]
     assert {"storeId", "key", "value", "namespace", "ownerId"} <= set(entry)
     assert (entry["value"], entry["ownerId"]) == (f"the {needle} is here", ada.id)
 
@@ -138,8 +138,6 @@ def test_the_store_can_be_left_out_or_named(ada):
 
 
 def test_a_skill_that_does_not_know_its_agent_is_the_one_its_key_belongs_to(loci, ada, bob):
-    from support import StoreMemory
-
     unknown = StoreMemory(None, ada.key)
     assert unknown("set", key="colour", value="blue") == "OK"
     assert unknown.value("colour") == "blue" == ada.memory().value("colour")
@@ -152,8 +150,6 @@ def test_a_skill_that_does_not_know_its_agent_is_the_one_its_key_belongs_to(loci
 
 
 def test_an_agent_without_a_key_is_told_so(ada):
-    from support import StoreMemory
-
     for key in (None, "no-such-key"):
         stranger = StoreMemory(ada.id, key)
         assert stranger("get", key="colour") == failed("get", 401)

@@ -67,6 +67,17 @@ def test_a_platform_key_acts_for_the_agent_it_names(loci, ada, bob):
     assert for_ada("delete", key="note") == "OK"
 
 
+def test_a_platform_key_brings_agents_that_are_new_here(loci, bob):
+    platform, newcomer = loci.service_key()["secret"], new_id()
+    memory = StoreMemory(newcomer, platform)
+    assert memory("get", key="note") is None
+    assert memory("set", key="note", value="first") == "OK"
+    assert memory("get", key="note")["ownerId"] == newcomer
+    assert bob.memory()("get", store=newcomer, key="note") == DENIED
+    assert memory("share", agent=bob.id) == "OK"
+    assert bob.memory().value("note", store=newcomer) == "first"
+
+
 def test_a_platform_key_respects_chats_and_users(loci, ada):
     platform, user = loci.service_key()["secret"], loci.user()
     for_ada = StoreMemory(ada.id, platform, user=user)

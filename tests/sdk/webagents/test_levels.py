@@ -112,12 +112,12 @@ def test_a_key_gives_no_more_than_its_own_level(loci, ada):
     needle = word()
     ada.memory()("set", key="note", value=needle)
     settled(lambda: ada.memory().hits(needle), {(ada.id, "note")})
-    principal = {"name": ada.id, "uuid": ada.uuid}
-    reader = loci.agent_key(principal, level="read").memory()
+    principal = {"name": ada.id, "uuid": ada.uuid, "id": ada.principal}
+    reader = loci.keyed(principal, level="read").memory()
     assert reader.value("note") == needle
     assert reader("set", key="note", value="changed") == DENIED
     assert reader("delete", key="note") == failed("delete", 403)
-    searcher = loci.agent_key(principal, level="search").memory()
+    searcher = loci.keyed(principal, level="search").memory()
     assert searcher.hits(needle) == {(ada.id, "note")}
     assert searcher("get", key="note") == DENIED
     assert searcher("list") == failed("list", 403)

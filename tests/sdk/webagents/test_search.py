@@ -66,3 +66,30 @@ def test_a_search_only_grant_gives_a_few_results_at_a_time(ada, bob):
     settled(lambda: 0 < len(guest.hits(needle)) <= 10, True)
     settled(lambda: len(owner.hits(needle)) > 10, True)
     assert len(guest.hits(needle, store=ada.id)) <= 10
+
+
+def test_a_search_only_grant_is_for_asking_not_for_copying(loci, ada, bob, eve):
+    """So many searches a minute, each of them written down."""
+    owner, guest, needle = ada.memory(), bob.memory(), word()
+    owner("set", key="note", value=needle)
+    owner("share", agent=bob.id, level="search")
+    owner("share", agent=eve.id, level="search")
+    for _ in range(60):
+        assert "entries" in guest("search", query=needle, store=ada.id)
+    assert guest("search", query=needle, store=ada.id) == failed("search", 429)
+    # Others, and those who may read, are not counted with it.
+    assert "entries" in eve.memory()("search", query=needle, store=ada.id)
+    assert "entries" in owner("search", query=needle)
+    written = [event for event in loci.events("searched") if event["detail"] == needle]
+    assert [event["principal"] for event in written] == [bob.principal] * 60 + [eve.principal]
+
+
+def test_one_store_that_was_searched_too_often_does_not_close_the_others(ada, bob):
+    """Anybody can share with anybody: that must not take away the search of one's own."""
+    memory, needle = bob.memory(), word()
+    ada.memory()("set", key="theirs", value=needle)
+    ada.memory()("share", agent=bob.id, level="search")
+    memory("set", key="own", value=needle)
+    for _ in range(60):
+        memory("search", query=needle, store=ada.id)
+    settled(lambda: (bob.id, "own") in memory.hits(needle), True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from webagents.agents.skills.local.memory.portal_memory_store import MemoryPortalError
 
 from support import DENIED, failed, run, settled, word
 
@@ -76,8 +77,6 @@ def test_search_leaves_out_what_is_off(loci, ada):
 
 
 def test_the_other_routes_are_off_with_it(loci, ada):
-    from webagents.agents.skills.local.memory.portal_memory_store import MemoryPortalError
-
     notes = ada.scoped()
     run(notes.put("owner", "note", "before"))
     loci.switch(ada, "enabled")

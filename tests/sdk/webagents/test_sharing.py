@@ -132,7 +132,9 @@ def test_sharing_again_without_an_end_lifts_it(loci, ada, bob):
     assert bob.memory().value("note", store=ada.id) == 1
 
 
-@pytest.mark.parametrize("end", [{"ttl": -1}, {"ttl": "soon"}, {"expiresAt": "tomorrow"}, {"ttl": 1, "expiresAt": iso()}])
+@pytest.mark.parametrize(
+    "end", [{"ttl": -1}, {"ttl": "soon"}, {"expiresAt": "tomorrow"}, {"ttl": 1, "expiresAt": iso(timedelta(hours=1))}]
+)
 def test_an_end_that_means_nothing(loci, ada, bob, end):
     """Refused, or (like every other `ttl` up to 0) no end at all; never a grant that is half made."""
     answer = loci.share(ada, bob, level="read", **end)

@@ -132,7 +132,9 @@ def test_rename_is_three_requests(ada, wire):
     refused(wire.view(ada.id, "old"), 404)
 
 
-@pytest.mark.parametrize("key", ["a", "a/b", "two words", "ü☃🦀", "...", ".md", "100%", "a?b#c", "a&b=c+d", "'\"<>", "x" * 200])
+@pytest.mark.parametrize(
+    "key", ["a", "a/b", "two words", "ü☃🦀", "...", ".md", "100%", "a?b#c", "a&b=c+d", "'\"<>", "x" * 200]
+)
 def test_keys_are_escaped_whole(ada, wire, key):
     """All but dots alone, which every URL library folds away, escaped or not."""
     ok(wire.create(ada.id, key, key))
@@ -272,7 +274,14 @@ def test_limits_have_their_own_status(ada, wire):
 
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("POST", ""), ("POST", "?action=nothing"), ("GET", "?action=nothing"), ("DELETE", ""), ("PUT", ""), ("GET", "?action=search")],
+    [
+        ("POST", ""),
+        ("POST", "?action=nothing"),
+        ("GET", "?action=nothing"),
+        ("DELETE", ""),
+        ("PUT", ""),
+        ("GET", "?action=search"),
+    ],
 )
 def test_a_request_that_is_none_of_these(loci, ada, method, path):
     answer = loci.call(method, f"{MEMORY}{path}", ada.key, **({"json": {}} if method in ("POST", "PUT") else {}))
