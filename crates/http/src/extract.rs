@@ -5,12 +5,13 @@
 
 use crate::error::{Failure, Result};
 use crate::misread;
+use crate::routes::grants::GrantName;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use bytes::Bytes;
 use http::request::Parts;
 use http_body_util::BodyExt;
 use loci_engine::{Context, Identified};
-use loci_model::{GrantId, KeyId, MemoryId, SessionId, StoreId};
+use loci_model::{KeyId, MemoryId, SessionId, StoreId};
 use serde::de::DeserializeOwned;
 use std::str::FromStr;
 
@@ -48,7 +49,7 @@ macro_rules! path_ids {
 path_ids! {
     StoreId: "memory store",
     MemoryId: "memory",
-    GrantId: "grant",
+    GrantName: "grant",
     KeyId: "API key",
     SessionId: "session",
 }

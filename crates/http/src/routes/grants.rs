@@ -6,9 +6,11 @@ use crate::extract::{Authed, Id, InStore, JsonBody};
 use crate::wire::{List, time};
 use axum::Json;
 use axum::extract::State;
-use loci_engine::NewGrant;
+use loci_engine::{Context, Engine, NewGrant};
 use loci_model::{Grant, GrantId, Grantee, StoreId};
 use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
+use std::str::FromStr;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -43,6 +45,8 @@ pub(crate) struct GrantView {
     memory_store_id: String,
     /// A principal's id, or `everyone`.
     grantee: String,
+    /// The principal's name; `null` for everyone.
+    grantee_name: Option<String>,
     /// How much.
     level: LevelName,
     /// The principal who gave it.
@@ -53,9 +57,13 @@ pub(crate) struct GrantView {
     created_at: String,
 }
 
-impl From<Grant> for GrantView {
-    fn from(grant: Grant) -> Self {
-        Self {
+impl GrantView {
+    async fn of(engine: &Engine, context: &Context, grant: Grant) -> Result<Self> {
+        let grantee_name = match grant.grantee {
+            Grantee::Principal(id) => engine.named(context, &id.to_string()).await?,
+            Grantee::Everyone => None,
+        };
+        Ok(Self {
             id: grant.id.to_string(),
             kind: "grant",
             memory_store_id: grant.store.to_string(),
@@ -63,11 +71,35 @@ impl From<Grant> for GrantView {
                 Grantee::Principal(id) => id.to_string(),
                 Grantee::Everyone => EVERYONE.to_owned(),
             },
+            grantee_name: grantee_name.map(|principal| principal.name),
             level: grant.level.into(),
             given_by: grant.given_by.to_string(),
             expires_at: time(grant.expires_at),
             created_at: grant.created_at.to_string(),
-        }
+        })
+    }
+}
+
+/// Whom a text means.
+async fn grantee(engine: &Engine, context: &Context, text: &str) -> Result<Grantee> {
+    if text == EVERYONE {
+        return Ok(Grantee::Everyone);
+    }
+    let found = engine.named(context, text).await?;
+    Ok(Grantee::Principal(found.ok_or_else(|| Failure::not_found("principal"))?.id))
+}
+
+/// A grant in a path: its id, or whom it was given to.
+pub(crate) enum GrantName {
+    Id(GrantId),
+    Grantee(String),
+}
+
+impl FromStr for GrantName {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> std::result::Result<Self, Infallible> {
+        Ok(text.parse().map_or_else(|_| Self::Grantee(text.to_owned()), Self::Id))
     }
 }
 
@@ -94,7 +126,10 @@ pub(crate) async fn list(
     Id(store): Id<StoreId>,
 ) -> Result<Json<List<GrantView>>> {
     let grants = native.engine.grants(&context, store).await?;
-    let data = grants.into_iter().map(GrantView::from).collect();
+    let mut data = Vec::with_capacity(grants.len());
+    for grant in grants {
+        data.push(GrantView::of(&native.engine, &context, grant).await?);
+    }
     Ok(Json(List { data }))
 }
 
@@ -113,31 +148,39 @@ pub(crate) async fn share(
     let now = engine.seams().now();
     let at = wanted.expires_at.as_deref();
     let expires_at = end(now, at, wanted.ttl_seconds, "ttl_seconds")?;
-    let grantee = match wanted.grantee.as_str() {
-        EVERYONE => Grantee::Everyone,
-        named => {
-            let found = engine.named(&context, named).await?;
-            Grantee::Principal(found.ok_or_else(|| Failure::not_found("principal"))?.id)
-        }
-    };
+    let grantee = grantee(engine, &context, &wanted.grantee).await?;
     let new = NewGrant { grantee, level: wanted.level.into(), expires_at };
-    Ok(Json(engine.share(&context, store, new).await?.into()))
+    let grant = engine.share(&context, store, new).await?;
+    Ok(Json(GrantView::of(engine, &context, grant).await?))
 }
 
 /// Takes back a grant and those its grantee gave on.
 #[utoipa::path(delete, path = "/v1/memory_stores/{memory_store_id}/grants/{grant_id}",
     tag = "grants", operation_id = "grants_revoke",
-    params(("memory_store_id" = String, Path), ("grant_id" = String, Path)),
+    params(
+        ("memory_store_id" = String, Path),
+        ("grant_id" = String, Path,
+            description = "The grant's id; or its grantee: a principal's name, id or UUID, or \
+                `everyone`."),
+    ),
     responses((status = 200, body = Revoked)))]
 pub(crate) async fn revoke(
     State(native): State<Arc<Native>>,
     Authed(context): Authed,
-    InStore(store, grant): InStore<GrantId>,
+    InStore(store, named): InStore<GrantName>,
 ) -> Result<Json<Revoked>> {
-    let revoked = native.engine.revoke(&context, store, grant).await?;
-    Ok(Json(Revoked {
-        id: grant.to_string(),
-        kind: "grant_revoked",
-        revoked: revoked.iter().map(GrantId::to_string).collect(),
-    }))
+    let engine = &native.engine;
+    let id = match named {
+        GrantName::Id(grant) => grant,
+        GrantName::Grantee(text) => {
+            // First whether the caller may know anything about this store.
+            let grants = engine.grants(&context, store).await?;
+            let grantee = grantee(engine, &context, &text).await?;
+            let found = grants.into_iter().find(|grant| grant.grantee == grantee);
+            found.ok_or_else(|| Failure::not_found("grant"))?.id
+        }
+    };
+    let revoked = engine.revoke(&context, store, id).await?;
+    let revoked = revoked.iter().map(GrantId::to_string).collect();
+    Ok(Json(Revoked { id: id.to_string(), kind: "grant_revoked", revoked }))
 }

@@ -1,6 +1,10 @@
 //! The command line: every command, argument and option. Scripts rely on these names, so they only
 //! ever grow. `docs/reference/cli.md` describes them; a test compares the two.
 
+use super::agent::AgentCommand;
+use super::chat::ChatCommand;
+use super::events::EventsArgs;
+use super::grant::{GrantArgs, GrantsArgs, RevokeArgs};
 use super::seal::{OpenArgs, SealArgs, SealCommand};
 use crate::place::{DatabaseUrl, Place};
 use clap::{Parser, Subcommand, ValueEnum};
@@ -64,6 +68,20 @@ pub(crate) enum Command {
     /// API keys
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Share a store with somebody
+    Grant(GrantArgs),
+    /// List who a store is shared with
+    Grants(GrantsArgs),
+    /// Take a grant back, with those its grantee gave on
+    Revoke(RevokeArgs),
+    /// Chats and who is in them
+    #[command(subcommand)]
+    Chat(ChatCommand),
+    /// Agents and users, and which memory they may use
+    #[command(subcommand)]
+    Agent(AgentCommand),
+    /// Show what happened to access, oldest first
+    Events(EventsArgs),
     /// Sessions and the stores attached to them
     #[command(subcommand)]
     Session(SessionCommand),
@@ -370,6 +388,9 @@ pub(crate) struct KeyCreateArgs {
     /// Stops working after this many seconds
     #[arg(long, value_name = "SECS")]
     pub(crate) expires: Option<u64>,
+    /// A platform's key: acts for any agent that a request names
+    #[arg(long, conflicts_with_all = ["session", "admin"])]
+    pub(crate) acts_for_agents: bool,
     /// An administrator's key: everything
     #[arg(long, conflicts_with_all = ["level", "stores", "principal", "session"])]
     pub(crate) admin: bool,

@@ -136,6 +136,11 @@ impl Client {
         self.exchange(Method::POST, target, Some(body), Repeat::Never).await
     }
 
+    /// Makes it so, once or again.
+    pub(crate) async fn put(&mut self, target: &str, body: &Value) -> Result<Value, Refused> {
+        self.exchange(Method::PUT, target, Some(body), Repeat::Safe).await
+    }
+
     /// Deletes.
     pub(crate) async fn delete(&mut self, target: &str) -> Result<Value, Refused> {
         self.exchange(Method::DELETE, target, None, Repeat::Safe).await

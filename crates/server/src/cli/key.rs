@@ -46,6 +46,9 @@ async fn create(client: &mut Client, format: Format, args: &KeyCreateArgs) -> Re
     if let Some(seconds) = args.expires {
         body["expires_in_seconds"] = json!(seconds);
     }
+    if args.acts_for_agents {
+        body["acts_for_agents"] = json!(true);
+    }
     let mut key = client.post_once("/v1/api_keys", &body).await?;
     if let Some(fields) = key.as_object_mut() {
         // Its first characters are for lists; next to the secret they would only be taken for it.

@@ -3,15 +3,19 @@
 //! Commands only speak the HTTP API, so they can do nothing a remote client could not, and behave
 //! the same on a directory and on a server.
 
+mod agent;
 mod args;
 mod backup;
+mod chat;
 mod check;
 mod client;
 mod doctor;
 mod duplicates;
 mod eval;
+mod events;
 mod find;
 mod get;
+mod grant;
 mod history;
 mod import;
 mod key;
@@ -35,7 +39,9 @@ use crate::config;
 use crate::exit::Failure;
 use crate::place::Place;
 use crate::serve::{ServeRequest, serve};
+use agent::AgentCommand;
 use args::{Common, KeyCommand, StoreCommand};
+use chat::ChatCommand;
 use client::Client;
 use loci_model::Content;
 use output::Format;
@@ -91,6 +97,12 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         Command::Redact(args) => redact::run(&mut client, format, args).await,
         Command::Store(command) => store::run(&mut client, format, command).await,
         Command::Key(command) => key::run(&mut client, format, command).await,
+        Command::Grant(args) => grant::give(&mut client, format, args).await,
+        Command::Grants(args) => grant::list(&mut client, format, args).await,
+        Command::Revoke(args) => grant::take_back(&mut client, format, args).await,
+        Command::Chat(command) => chat::run(&mut client, format, command).await,
+        Command::Agent(command) => agent::run(&mut client, format, command).await,
+        Command::Events(args) => events::run(&mut client, format, args).await,
         Command::Session(command) => session::run(&mut client, format, command).await,
         Command::Check => check::run(&mut client, format).await,
         Command::Reembed(args) => reembed::run(&mut client, format, args).await,
@@ -129,6 +141,8 @@ fn may_create(command: &Command) -> bool {
         Command::Store(StoreCommand::Create { .. })
         | Command::Key(KeyCommand::Create(_))
         | Command::Session(_)
+        | Command::Chat(ChatCommand::Add { .. })
+        | Command::Agent(AgentCommand::Create { .. })
         | Command::Import(_) => true,
         _ => false,
     }
