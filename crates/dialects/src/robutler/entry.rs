@@ -17,7 +17,7 @@ use loci_model::{
 /// What the feed shows as the reason of writes through this door.
 const REASON: &str = "robutler";
 /// How often a write is tried again when somebody else was faster.
-const ATTEMPTS_MAX: usize = 8;
+const ATTEMPTS_MAX: usize = 32;
 
 /// A store, and who works in it.
 #[derive(Clone, Copy)]

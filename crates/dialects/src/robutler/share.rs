@@ -58,7 +58,9 @@ pub(super) async fn share(call: &Call) -> Answer {
             let new = NewGrant { expires_at, ..new };
             call.engine.share(&context, store, new).await?;
         }
-        shared => drop(shared?),
+        shared => {
+            shared?;
+        }
     }
     Ok(done())
 }

@@ -21,6 +21,12 @@ async fn anthropic() {
     assert!(steps >= 40, "only {steps} steps were found");
 }
 
+#[tokio::test]
+async fn robutler() {
+    let steps = play_all("robutler").await;
+    assert!(steps >= 150, "only {steps} steps were found");
+}
+
 async fn play_all(system: &str) -> usize {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(system);
     let files = std::fs::read_dir(&folder).expect("the transcripts are beside this test");

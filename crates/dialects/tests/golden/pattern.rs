@@ -1,4 +1,4 @@
-//! Placeholders: `<kind:name>` in an expected body takes whatever string of that kind stands there
+//! Placeholders: `<kind:name>` in an expected body takes whatever of that kind stands there
 //! and must be the same wherever the name appears again; in a request it is replaced by what was
 //! found before. The name `_` is never remembered. `<repeat:TEXT*N>` is a long text.
 
@@ -48,7 +48,11 @@ impl Bindings {
             let Some(rest) = answer.strip_prefix(before) else {
                 return Err(difference(before, answer));
             };
-            let end = rest.find('"').ok_or("the answer ends early")?;
+            let end = match kind {
+                "number" => rest.find(|c: char| !c.is_ascii_digit() && !"-+.e".contains(c)),
+                _ => rest.find('"'),
+            };
+            let end = end.ok_or("the answer ends early")?;
             let found = &rest[..end];
             if !is_of_kind(kind, found) {
                 return Err(format!("{found} is not <{kind}>"));
@@ -77,7 +81,9 @@ fn placeholder(text: &str) -> Option<(&str, &str, &str, &str)> {
 fn is_of_kind(kind: &str, found: &str) -> bool {
     match kind {
         "text" => !found.is_empty(),
+        "number" => found.parse::<f64>().is_ok(),
         "time" => found.len() == 27 && found.ends_with('Z') && found.as_bytes()[10] == b'T',
+        "millis" => found.len() == 24 && found.ends_with('Z') && found.as_bytes()[10] == b'T',
         "page" => found.starts_with("page_"),
         prefix => found.strip_prefix(prefix).and_then(|rest| rest.strip_prefix("_01")).is_some_and(
             |digits| digits.len() == 22 && digits.bytes().all(|byte| byte.is_ascii_alphanumeric()),

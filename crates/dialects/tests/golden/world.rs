@@ -1,20 +1,28 @@
-//! The server transcripts are played against: the door's router over the in-memory engine, a clock
+//! The server transcripts are played against: the doors' routers over the in-memory engine, a clock
 //! that moves one second with every request, and dice that always fall the same way.
 //!
 //! It stands in for the layers around the router: it says who asks. `as:` is one of `key` (an
 //! administrator's key, the default), `reader` (the same, reading only), `person` (the
 //! administrator in person), `service`, `stranger` (somebody else's key), `session <id>` (a key
-//! bound to that session), `wrong` (a key that is not ours) and `nobody`.
+//! bound to that session), `agent <name>` and `model <name>` (an agent's key, for its program or for
+//! its model), `platform` (a key that acts for agents), `wrong` (a key that is not ours) and `nobody`.
+//!
+//! What doors cannot say is said with methods of the world's own, answered with an empty 200:
+//! `JOIN agent|user NAME CHAT`, `LEAVE NAME CHAT`, `OFF memory|own|groups|users NAME`, `ON NAME`,
+//! `FILL NAME COUNT` (so many memories in an agent's home) and `WAIT SECONDS`.
 
 use crate::transcript::Request;
 use axum::Router;
 use axum::body::Body;
 use http_body_util::BodyExt;
 use loci_engine::seam::Seams;
-use loci_engine::{Context, Engine, FirstStart, IdempotencyKey, Identified, NewKey, NewPrincipal};
+use loci_engine::{
+    Context, Engine, FirstStart, HomeLimits, IdempotencyKey, Identified, NewKey, NewPrincipal,
+};
 use loci_model::time::Clock;
 use loci_model::{
-    Actor, Audience, Caller, Content, KeyScope, Level, Power, PrincipalKind, RequestId, Timestamp,
+    Actor, Audience, Caller, Content, Edit, KeyScope, Level, MemoryPath, MemorySwitches, Power,
+    PrincipalKind, RequestId, Timestamp,
 };
 use loci_storage::mem::MemStorage;
 use std::sync::Arc;
@@ -24,6 +32,9 @@ use tower::ServiceExt;
 const BETA: (&str, &str) = ("anthropic-beta", "agent-memory-2026-07-22");
 /// 2026-01-01T00:00:00Z.
 const START_MICROS: i64 = 1_767_225_600_000_000;
+
+/// Memories of one home.
+const MEMORIES_MAX: u64 = 1200;
 
 pub(crate) struct World {
     engine: Engine,
@@ -59,9 +70,11 @@ impl World {
             }
         };
         let seams = Seams::new(clock.clone(), Arc::new(dice));
-        let engine = Engine::new(Arc::new(MemStorage::new()), seams);
+        let homes = HomeLimits { memories_max: MEMORIES_MAX, ..HomeLimits::default() };
+        let engine = Engine::new(Arc::new(MemStorage::new()), seams).with_homes(homes);
         let start = engine.bootstrap(None).await.unwrap();
-        let router = loci_dialects::anthropic::router(engine.clone());
+        let router = loci_dialects::anthropic::router(engine.clone())
+            .merge(loci_dialects::robutler::router(engine.clone()));
         Self { engine, router, clock, start, requests: 0 }
     }
 
@@ -69,6 +82,9 @@ impl World {
     pub(crate) async fn ask(&mut self, request: &Request) -> Answer {
         self.clock.0.fetch_add(1_000_000, Ordering::Relaxed);
         self.requests += 1;
+        if self.happen(&request.method, &request.url).await {
+            return Answer { status: 200, headers: Vec::new(), body: String::new() };
+        }
         let id = RequestId::from_u128(self.requests);
         let header = |name: &str| {
             let found = request.headers.iter().find(|(key, _)| key == name);
@@ -108,6 +124,53 @@ impl World {
         }
     }
 
+    /// Makes something happen that doors have no words for.
+    async fn happen(&self, what: &str, about: &str) -> bool {
+        let caller = self.engine.local_operator(&self.start);
+        let context = Context { caller, request: RequestId::from_u128(0), idempotency: None };
+        let words: Vec<&str> = about.split(' ').collect();
+        let on = MemorySwitches::default();
+        let (of, switches) = match (what, &words[..]) {
+            ("JOIN", [kind, name, chat]) => {
+                let is_user = *kind == "user";
+                let kind = if is_user { PrincipalKind::User } else { PrincipalKind::Agent };
+                self.engine.add_member(&context, chat, name, kind).await.unwrap();
+                return true;
+            }
+            ("LEAVE", [name, chat]) => {
+                self.engine.remove_member(&context, chat, name).await.unwrap();
+                return true;
+            }
+            ("FILL", [name, count]) => {
+                self.fill(name, count.parse().unwrap()).await;
+                return true;
+            }
+            ("WAIT", [seconds]) => {
+                let micros = seconds.parse::<i64>().unwrap() * 1_000_000;
+                self.clock.0.fetch_add(micros, Ordering::Relaxed);
+                return true;
+            }
+            ("ON", [name]) => (name, on),
+            ("OFF", ["memory", name]) => (name, MemorySwitches { is_on: false, ..on }),
+            ("OFF", ["own", name]) => (name, MemorySwitches { own: false, ..on }),
+            ("OFF", ["groups", name]) => (name, MemorySwitches { groups: false, ..on }),
+            ("OFF", ["users", name]) => (name, MemorySwitches { users: false, ..on }),
+            _ => return false,
+        };
+        let of = self.engine.named(&context, of).await.unwrap().unwrap().id;
+        self.engine.switch_memory(&context, of, switches).await.unwrap();
+        true
+    }
+
+    async fn fill(&self, name: &str, count: usize) {
+        let caller = self.engine.authenticate_agent(name, Audience::Host, None).await.unwrap();
+        let context = Context { caller, request: RequestId::from_u128(0), idempotency: None };
+        let home = self.engine.store_named(&context, name, true).await.unwrap().unwrap();
+        let path = |number| MemoryPath::parse(&format!("/fill-{number:05}")).unwrap();
+        let edits = (0..count).map(|number| Edit::put_text(path(number), "full"));
+        self.engine.commit_tree(&context, home, edits.collect(), "fill").await.unwrap();
+    }
+
     /// Who asks: a caller, a refusal, or nobody at all.
     async fn caller(&self, who: &str) -> Option<loci_engine::Result<Caller>> {
         let admin_key = self.start.admin_key.as_ref().unwrap();
@@ -130,6 +193,20 @@ impl World {
                 let stranger = self.engine.declare_principal(self.start.workspace, new).await;
                 let principal = stranger.unwrap().id;
                 Ok(Caller { principal, is_admin: false, actor: Actor::User(principal), ..person })
+            }
+            "agent" => self.engine.authenticate_agent(of, Audience::Host, None).await,
+            "model" => self.engine.authenticate_agent(of, Audience::Model, None).await,
+            "platform" => {
+                let kind = PrincipalKind::Service;
+                let new = NewPrincipal { kind, name: "platform".into(), is_admin: false };
+                let platform = self.engine.declare_principal(self.start.workspace, new).await;
+                Ok(Caller {
+                    principal: platform.unwrap().id,
+                    is_admin: false,
+                    acts_for_agents: true,
+                    scope: KeyScope { power: Power::UpTo(Level::ReadWrite), stores: None },
+                    ..person
+                })
             }
             "session" => self.session_key(person, of).await,
             other => panic!("nobody is called {other}"),
