@@ -88,8 +88,8 @@ impl Span {
 /// Which memories may be found. Applied before anything is ranked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchFilter {
-    /// Below this directory.
-    pub prefix: Option<PathPrefix>,
+    /// Below one of these directories, when there are any.
+    pub prefixes: Vec<PathPrefix>,
     /// Of one of these kinds, when there are any.
     pub kinds: Vec<String>,
     /// With all of these tags.
@@ -161,6 +161,7 @@ impl Wanted {
         }
         let filter = &self.filter;
         for (field, count) in [
+            ("filter.path_prefix", filter.prefixes.len()),
             ("filter.kind", filter.kinds.len()),
             ("filter.tags", filter.tags.len()),
             ("filter.metadata", filter.metadata.len()),

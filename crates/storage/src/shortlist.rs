@@ -38,8 +38,8 @@ pub struct Lookup {
 /// looks again.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LookupFilter {
-    /// Below this directory.
-    pub prefix: Option<PathPrefix>,
+    /// Below one of these directories, when there are any.
+    pub prefixes: Vec<PathPrefix>,
     /// Of one of these kinds, when there are any.
     pub kinds: Vec<String>,
     /// With all of these tags.
@@ -109,7 +109,8 @@ impl Lookup {
             && !self.words.iter().filter_map(|word| word.beginning.as_ref()).any(is_long);
         let phrases = self.phrases.len() <= WORDS_MAX && !self.phrases.iter().any(unfit);
         let filter = &self.filter;
-        let counts = [filter.kinds.len(), filter.tags.len(), filter.metadata.len()];
+        let counts =
+            [filter.prefixes.len(), filter.kinds.len(), filter.tags.len(), filter.metadata.len()];
         if counts.into_iter().any(|count| count > limit::FILTER_VALUES_MAX) {
             return Err(Invalid::new("filter", "has too many values"));
         }

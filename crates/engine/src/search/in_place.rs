@@ -152,7 +152,7 @@ pub(crate) fn lookup(
 
 fn lookup_filter(filter: &SearchFilter) -> LookupFilter {
     LookupFilter {
-        prefix: filter.prefix.clone(),
+        prefixes: filter.prefixes.clone(),
         kinds: filter.kinds.clone(),
         tags: filter.tags.clone(),
         source: filter.source.clone(),

@@ -160,7 +160,7 @@ async fn each_filter_chooses() {
     for (filter, expected) in [
         (none(), vec!["/a/one", "/b/two"]),
         (
-            SearchFilter { prefix: Some(PathPrefix::parse("/b/").unwrap()), ..none() },
+            SearchFilter { prefixes: vec![PathPrefix::parse("/b/").unwrap()], ..none() },
             vec!["/b/two"],
         ),
         (SearchFilter { kinds: vec!["note".into(), "fact".into()], ..none() }, vec!["/a/one"]),

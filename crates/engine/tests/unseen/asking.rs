@@ -74,7 +74,10 @@ fn some_filter(grown: &Grown, wanted: &mut Wanted, dice: &mut Dice) {
     let filter = &mut wanted.filter;
     match dice.below(4) {
         0 => {
-            filter.prefix = Some(PathPrefix::parse(dice.pick(&["/a/", "/a/cup/", "/b/"])).unwrap())
+            for _ in 0..1 + dice.below(2) {
+                let prefix = dice.pick(&["/a/", "/a/cup/", "/b/"]);
+                filter.prefixes.push(PathPrefix::parse(prefix).unwrap());
+            }
         }
         1 => filter.kinds = vec![dice.pick(&KINDS).to_owned()],
         2 => filter.tags = vec![dice.pick(&TAGS).to_owned()],
@@ -196,8 +199,8 @@ fn has_word(text: &str, word: &str) -> bool {
 /// The filter once more, on what came back.
 fn passes(request: &SearchRequest, hit: &Hit) -> bool {
     let (filter, memory) = (&request.wanted.filter, &hit.memory);
-    let prefix = filter.prefix.as_ref().map_or("", PathPrefix::as_str);
-    memory.path.as_str().starts_with(prefix)
+    let is_below = |prefix: &PathPrefix| memory.path.as_str().starts_with(prefix.as_str());
+    (filter.prefixes.is_empty() || filter.prefixes.iter().any(is_below))
         && (filter.kinds.is_empty()
             || memory.attributes.kind.as_ref().is_some_and(|kind| filter.kinds.contains(kind)))
         && filter.tags.iter().all(|tag| memory.attributes.tags.contains(tag))

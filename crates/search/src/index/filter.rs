@@ -30,7 +30,7 @@ pub(crate) fn labels(attributes: &Attributes) -> Box<[u64]> {
 /// A filter made ready.
 #[derive(Debug)]
 pub(crate) struct Sieve<'q> {
-    prefix: Option<&'q str>,
+    prefixes: Vec<&'q str>,
     kinds: Vec<u64>,
     all: Vec<u64>,
     created: Span,
@@ -53,7 +53,7 @@ impl<'q> Sieve<'q> {
         all.extend(filter.scope.iter().map(|scope| label('c', "", scope)));
         all.extend(filter.metadata.iter().map(|(name, value)| label('m', name, value)));
         Self {
-            prefix: filter.prefix.as_ref().map(loci_model::PathPrefix::as_str),
+            prefixes: filter.prefixes.iter().map(loci_model::PathPrefix::as_str).collect(),
             kinds: filter.kinds.iter().map(|kind| label('k', "", kind)).collect(),
             all,
             created: filter.created,
@@ -68,8 +68,9 @@ impl<'q> Sieve<'q> {
 
     pub(crate) fn lets_through(&self, memory: &Filtered<'_>) -> bool {
         let has = |label: &u64| memory.labels.binary_search(label).is_ok();
+        let is_below = |prefix: &&str| memory.path.starts_with(prefix);
         self.is_open
-            || (self.prefix.is_none_or(|prefix| memory.path.starts_with(prefix))
+            || ((self.prefixes.is_empty() || self.prefixes.iter().any(is_below))
                 && (self.kinds.is_empty() || self.kinds.iter().any(has))
                 && self.all.iter().all(has)
                 && self.created.holds(memory.created_at)
@@ -105,14 +106,14 @@ mod tests {
         let none = SearchFilter::default;
         let at = Timestamp::from_micros;
         check(&none(), true);
-        check(
-            &SearchFilter { prefix: Some(PathPrefix::parse("/notes/").unwrap()), ..none() },
-            true,
-        );
-        check(
-            &SearchFilter { prefix: Some(PathPrefix::parse("/other/").unwrap()), ..none() },
-            false,
-        );
+        let below = |texts: &[&str]| SearchFilter {
+            prefixes: texts.iter().map(|text| PathPrefix::parse(text).unwrap()).collect(),
+            ..none()
+        };
+        check(&below(&["/notes/"]), true);
+        check(&below(&["/other/", "/notes/"]), true);
+        check(&below(&["/other/"]), false);
+        check(&below(&["/other/", "/note/"]), false);
         check(&SearchFilter { kinds: vec!["x".into(), "fact".into()], ..none() }, true);
         check(&SearchFilter { kinds: vec!["x".into()], ..none() }, false);
         check(&SearchFilter { tags: vec!["red".into(), "blue".into()], ..none() }, true);

@@ -322,8 +322,8 @@ fn filters_come_before_normalising() {
     let mut memories = vec![memory(1, "/a/x", "tea tea tea"), memory(2, "/b/x", "tea cup")];
     memories.push(with_tags(memory(3, "/b/y", "tea cup lamp"), &["warm"]));
     let index = index(&memories);
-    let prefix = Some(PathPrefix::parse("/b/").unwrap());
-    let filter = SearchFilter { prefix, ..SearchFilter::default() };
+    let prefixes = vec![PathPrefix::parse("/b/").unwrap()];
+    let filter = SearchFilter { prefixes, ..SearchFilter::default() };
     let ranking = ask(&index, None, &Wanted { filter, ..wanted("tea", Mode::Lexical) });
     assert_eq!(found(&ranking), [2, 3]);
     near(of(&ranking, 2).why.lexical_normalised, 1.0);

@@ -334,7 +334,7 @@ impl FilterBody {
         let updated_before = moment("filter.updated_before", self.updated_before.as_deref())?;
         let metadata = self.metadata.unwrap_or_default();
         Ok(SearchFilter {
-            prefix,
+            prefixes: prefix.into_iter().collect(),
             kinds: match self.kind {
                 None => Vec::new(),
                 Some(OneOrMore::One(kind)) => vec![kind],
@@ -466,7 +466,7 @@ mod tests {
         let request = request.in_store(StoreId::from_u128(1)).unwrap();
         let Wanted { mode, filter, fusion, signals, diversity, limit, .. } = request.wanted;
         assert_eq!((mode, limit, diversity), (Mode::Semantic, 3, 0.5));
-        assert_eq!(filter.prefix, Some(PathPrefix::parse("/a/").unwrap()));
+        assert_eq!(filter.prefixes, [PathPrefix::parse("/a/").unwrap()]);
         assert_eq!(
             (filter.kinds, filter.tags),
             (vec!["fact".into()], vec!["x".into(), "y".into()])
