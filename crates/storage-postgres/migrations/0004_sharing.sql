@@ -13,7 +13,7 @@ create unique index store_address_unique on store (workspace_id, address)
 where address is not null and removed_at is null;
 
 -- Who is in which group right now. Whoever changes it holds the row of the workspace, because who may
--- give what depends on all groups that two are in together.
+-- give what depends on all groups that two are in together, and a group takes only so many.
 create table membership (
     workspace_id uuid not null,
     group_id uuid not null,

@@ -11,10 +11,10 @@ use loci_model::event::LogEnd;
 use loci_model::policy::ConvenePass;
 use loci_model::{
     Actor, Address, Event, Grant, GrantId, Grantee, Happening, Level, Membership, MemorySwitches,
-    Principal, PrincipalId, PrincipalKind, Store, StoreId, StorePolicy, event,
+    Principal, PrincipalId, PrincipalKind, Store, StoreId, StorePolicy, event, limit,
 };
 use loci_storage::contract::fixture::{World, next_bits};
-use loci_storage::{Idempotency, Mutation, Receipt, Storage};
+use loci_storage::{Idempotency, Mutation, Receipt, Storage, StorageError};
 use std::sync::Arc;
 use tokio_postgres::NoTls;
 
@@ -256,6 +256,47 @@ async fn who_leaves_two_groups_at_once_keeps_nothing_of_either() {
         assert_eq!(town.world.facts(guest).await.relation, None);
     }
     town.assert_chained().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_leaves_twice_at_once_leaves_once() {
+    let town = Town::new().await;
+    let group = town.principal(PrincipalKind::Group, "chat").await;
+    for round in 1..=10 {
+        town.join(group, town.world.owner).await;
+        let leave = town.audited(town.leave(group, town.world.owner));
+        let leaves = town.servers.iter().map(|server| server.write(leave.clone(), None));
+        let left = join_all(leaves).await.into_iter().filter(Result::is_ok).count();
+        assert_eq!((left, town.events().await.len()), (1, round));
+    }
+    town.assert_chained().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_takes_no_more_than_it_may() {
+    let town = Town::new().await;
+    let group = town.principal(PrincipalKind::Group, "chat").await;
+    let mut guests = Vec::new();
+    for n in 0..6 {
+        guests.push(town.principal(PrincipalKind::Agent, &n.to_string()).await);
+    }
+    let filled = limit::MEMBERS_MAX - 2;
+    town.as_operator(&format!(
+        "insert into loci.membership (workspace_id, group_id, member_id, since)
+        select workspace_id, principal_id, gen_random_uuid(), 0
+        from loci.principal, generate_series(1, {filled}) where name = 'chat'"
+    ))
+    .await;
+    let joins = guests.iter().enumerate().map(|(n, member)| {
+        let joins = Membership { group, member: *member, since: town.world.now() };
+        town.servers[n % SERVERS].write(Mutation::AddMember(town.convene(), joins), None)
+    });
+    let joined = join_all(joins).await;
+    assert_eq!(joined.iter().filter(|joined| joined.is_ok()).count(), 2);
+    let refused = joined.iter().filter_map(|joined| joined.as_ref().err());
+    assert!(refused.clone().all(|error| matches!(error, StorageError::TooMany("members"))));
+    let members = town.servers[0].members(&town.convene(), group).await.unwrap();
+    assert_eq!(members.len(), limit::MEMBERS_MAX);
 }
 
 /// Everything that takes several of the rows that others wait for, at once and on all servers. Two
