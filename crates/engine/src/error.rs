@@ -6,6 +6,11 @@ use loci_model::policy::Denied;
 use loci_model::{Invalid, MemoryId, MemoryPath};
 use loci_storage::StorageError;
 
+/// Why something is refused to a principal whose memory is off.
+pub const SWITCHED_OFF: &str = "memory is switched off for this agent";
+/// Why something is refused to those who did not write a memory.
+pub const NOT_THE_WRITER: &str = "only its owner may remove or move this memory";
+
 /// An engine failure. [`crate::codes`] gives each its stable code and HTTP status.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -92,7 +97,7 @@ pub enum Error {
 impl From<Denied> for Error {
     fn from(denied: Denied) -> Self {
         if denied.is_off {
-            Self::Denied("memory is switched off for this agent")
+            Self::Denied(SWITCHED_OFF)
         } else if denied.may_know {
             Self::Denied("this key does not allow that")
         } else {
@@ -150,7 +155,7 @@ impl From<Refusal> for Error {
             Refusal::TextNotFound => Self::TextMatches { count: 0 },
             Refusal::TextAmbiguous { count } => Self::TextMatches { count },
             Refusal::TooLarge { bytes, limit } => Self::TooLarge { bytes, limit },
-            Refusal::NotOwner => Self::Denied("only its owner may remove or move this memory"),
+            Refusal::NotOwner => Self::Denied(NOT_THE_WRITER),
             Refusal::Invalid(invalid) => Self::Invalid(invalid),
         }
     }

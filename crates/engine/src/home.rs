@@ -6,7 +6,7 @@
 //! somebody's id gives no right to anything.
 
 use crate::access::expect_receipt;
-use crate::{Context, Engine, Error, Result};
+use crate::{Context, Engine, Error, Result, SWITCHED_OFF};
 use loci_model::policy::{self, Ground};
 use loci_model::store::{OnRemove, Partitioning, Repeats, Who};
 use loci_model::{
@@ -278,7 +278,7 @@ impl Engine {
 fn require_on(caller: &Caller, is_own: bool) -> Result<()> {
     match caller.memory.is_on && (caller.memory.own || !is_own) {
         true => Ok(()),
-        false => Err(Error::Denied("memory is switched off for this agent")),
+        false => Err(Error::Denied(SWITCHED_OFF)),
     }
 }
 

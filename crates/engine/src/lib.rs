@@ -34,7 +34,7 @@ pub mod transfer;
 pub use bootstrap::FirstStart;
 pub use changes::ChangePage;
 pub use context::{Context, IdempotencyKey, Identified};
-pub use error::Error;
+pub use error::{Error, NOT_THE_WRITER, SWITCHED_OFF};
 pub use groups::Group;
 pub use home::{HomeLimits, Reached};
 pub use keys::{DeclaredKey, NewKey};

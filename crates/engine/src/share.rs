@@ -69,6 +69,11 @@ impl Engine {
         expect_receipt!(receipt, Receipt::Revoked(grants) => grants)
     }
 
+    /// Whether the caller may share a store at all; asked before names of others are looked up.
+    pub async fn require_share(&self, context: &Context, store: StoreId) -> Result<()> {
+        self.share_pass(context, store).await.map(|_| ())
+    }
+
     /// Takes back what was granted to one grantee of a store.
     pub async fn revoke_from(
         &self,

@@ -8,6 +8,7 @@ use crate::stores;
 use loci_model::policy::SharePass;
 use loci_model::{Grant, GrantId, Grantee, PrincipalId, StoreId, WorkspaceId, limit};
 use loci_storage::column::Code;
+use loci_storage::ground::{beyond, take_back};
 use loci_storage::{Receipt, StorageError};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -86,6 +87,14 @@ pub(crate) async fn share(tx: &Tx, pass: &SharePass, grant: &Grant) -> Result<Re
                 return Err(StorageError::ExceedsGiver.into());
             }
             grant.id = known.id;
+            let mut grants = list(tx, store.id).await?;
+            let mut taken = Vec::new();
+            for id in beyond(&grants, &grant) {
+                taken.extend(take_back(&mut grants, id, store.owner));
+            }
+            if !taken.is_empty() {
+                delete(tx, store.id, &taken).await?;
+            }
         }
         None => {
             let row = tx.query_one(include_str!("../queries/grant/count.sql"), &[&id]).await?;
@@ -105,34 +114,13 @@ pub(crate) async fn revoke(tx: &Tx, pass: &SharePass, id: GrantId) -> Result<Rec
     if !found.is_some_and(|grant| pass.may_revoke(grant)) {
         return Err(not_found("grant"));
     }
-    let mut revoked = Vec::new();
-    take_back(&mut grants, id, store.owner, &mut revoked);
-    let ids: Vec<Uuid> = revoked.iter().map(|id| uuid(id.to_bytes())).collect();
-    let sql = include_str!("../queries/grant/delete.sql");
-    tx.execute(sql, &[&uuid(store.id.to_bytes()), &ids]).await?;
-    Ok(Receipt::Revoked(revoked))
+    let revoked = take_back(&mut grants, id, store.owner);
+    delete(tx, store.id, &revoked).await.map(Receipt::Revoked)
 }
 
-/// Moves a grant from `grants` to `revoked`, and through its grantee every grant that stood on it.
-/// The owner's own grants stand by themselves.
-pub(crate) fn take_back(
-    grants: &mut Vec<Grant>,
-    id: GrantId,
-    owner: PrincipalId,
-    revoked: &mut Vec<GrantId>,
-) {
-    let Some(position) = grants.iter().position(|grant| grant.id == id) else {
-        return;
-    };
-    let grantee = grants.remove(position).grantee;
-    revoked.push(id);
-    if let Grantee::Principal(grantee) = grantee
-        && grantee != owner
-    {
-        let given_on = grants.iter().filter(|grant| grant.given_by == grantee);
-        let given_on: Vec<GrantId> = given_on.map(|grant| grant.id).collect();
-        for id in given_on {
-            take_back(grants, id, owner, revoked);
-        }
-    }
+async fn delete(tx: &Tx, store: StoreId, grants: &[Grant]) -> Result<Vec<GrantId>> {
+    let ids: Vec<Uuid> = grants.iter().map(|grant| uuid(grant.id.to_bytes())).collect();
+    let sql = include_str!("../queries/grant/delete.sql");
+    tx.execute(sql, &[&uuid(store.to_bytes()), &ids]).await?;
+    Ok(grants.iter().map(|grant| grant.id).collect())
 }

@@ -1,11 +1,11 @@
 //! Who is in which group, and what they gave only because they were.
 //!
-//! Whoever changes it holds the row of the workspace: two who leave two groups at the same moment, on
-//! two servers, would otherwise each be taken for still being in the other one.
+//! Whoever changes it holds the row of the workspace, on whatever server: so nobody leaves twice, no
+//! group takes more than it may, and who is near to whom stays so while grants are taken back.
 
 use crate::client::{Tx, uuid};
 use crate::fault::{Result, not_found};
-use crate::grants::{self, take_back};
+use crate::grants;
 use crate::keys;
 use crate::row::{NO_ID, count, get, id, int, time};
 use crate::stores::{self, StoreRow};
@@ -14,7 +14,8 @@ use loci_model::{
     Grant, GrantId, Invalid, Membership, PrincipalId, PrincipalKind, StoreId, Timestamp,
     WorkspaceId, limit,
 };
-use loci_storage::{Receipt, StorageError, holds_grant};
+use loci_storage::ground::{holds_grant, take_back};
+use loci_storage::{Receipt, StorageError};
 use std::collections::{BTreeMap, HashSet};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -172,12 +173,11 @@ impl Shelf {
     fn take_back_from(&mut self, giver: PrincipalId, revoked: &mut Vec<GrantId>) {
         let given = self.grants.iter().filter(|grant| grant.given_by == giver);
         let given: Vec<GrantId> = given.map(|grant| grant.id).collect();
-        let mut taken = Vec::new();
         for id in given {
-            take_back(&mut self.grants, id, self.owner, &mut taken);
+            let taken = take_back(&mut self.grants, id, self.owner);
+            self.revoked.extend(taken.iter().map(|grant| grant.id));
+            revoked.extend(taken.iter().map(|grant| grant.id));
         }
-        self.revoked.extend(&taken);
-        revoked.extend(taken);
     }
 }
 

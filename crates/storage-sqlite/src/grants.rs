@@ -7,6 +7,7 @@ use crate::row::{self, int, micros, opt_id_bytes, opt_time, time};
 use loci_model::policy::SharePass;
 use loci_model::{Grant, GrantId, Grantee, PrincipalId, StoreId, limit};
 use loci_storage::column::Code;
+use loci_storage::ground::{beyond, take_back};
 use loci_storage::{Receipt, StorageError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -106,7 +107,14 @@ impl Core {
                 Some(known) if !pass.may_revoke(&known) => {
                     return Err(StorageError::ExceedsGiver.into());
                 }
-                Some(known) => grant.id = known.id,
+                Some(known) => {
+                    grant.id = known.id;
+                    let mut grants = list(&core.conn, row.store_pk, pass.store())?;
+                    for id in beyond(&grants, &grant) {
+                        let taken = take_back(&mut grants, id, row.store.owner);
+                        delete(&core.conn, row.store_pk, &taken)?;
+                    }
+                }
                 None => {
                     let count: i64 = core
                         .conn
@@ -129,8 +137,7 @@ impl Core {
             if !found.is_some_and(|grant| pass.may_revoke(grant)) {
                 return Err(not_found("grant"));
             }
-            let mut revoked = Vec::new();
-            take_back(&mut grants, id, row.store.owner, &mut revoked);
+            let revoked = take_back(&mut grants, id, row.store.owner);
             delete(&core.conn, row.store_pk, &revoked).map(Receipt::Revoked)
         })
     }
@@ -162,7 +169,7 @@ pub(crate) fn take_back_all(
     let given: Vec<GrantId> = given.map(|grant| grant.id).collect();
     let mut revoked = Vec::new();
     for id in given {
-        take_back(&mut grants, id, owner, &mut revoked);
+        revoked.extend(take_back(&mut grants, id, owner));
     }
     delete(conn, store_pk, &revoked)
 }
@@ -173,24 +180,4 @@ fn delete(conn: &Connection, store_pk: i64, revoked: &[Grant]) -> Result<Vec<Gra
         statement.execute(params![store_pk, grantee_bytes(grant.grantee)])?;
     }
     Ok(revoked.iter().map(|grant| grant.id).collect())
-}
-
-/// Moves a grant from `grants` to `revoked`, and through its grantee every grant that stood on it.
-/// The owner's own grants stand by themselves.
-fn take_back(grants: &mut Vec<Grant>, id: GrantId, owner: PrincipalId, revoked: &mut Vec<Grant>) {
-    let Some(position) = grants.iter().position(|grant| grant.id == id) else {
-        return;
-    };
-    let grant = grants.remove(position);
-    let grantee = grant.grantee;
-    revoked.push(grant);
-    if let Grantee::Principal(grantee) = grantee
-        && grantee != owner
-    {
-        let given_on = grants.iter().filter(|grant| grant.given_by == grantee);
-        let given_on: Vec<GrantId> = given_on.map(|grant| grant.id).collect();
-        for id in given_on {
-            take_back(grants, id, owner, revoked);
-        }
-    }
 }

@@ -12,7 +12,8 @@ use loci_model::policy::{AdminPass, ConvenePass, Facts, Relation};
 use loci_model::{
     GrantId, Invalid, Membership, PrincipalId, PrincipalKind, Timestamp, WorkspaceId, limit,
 };
-use loci_storage::{Receipt, StorageError, holds_grant};
+use loci_storage::ground::holds_grant;
+use loci_storage::{Receipt, StorageError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::{HashMap, HashSet};
 

@@ -1,9 +1,42 @@
 //! On what somebody's right to give grants of a store stands, when they are neither its owner nor an
 //! administrator nor related to the owner any more.
 
-use loci_model::{Grant, Grantee, PrincipalId, Timestamp};
+use loci_model::{Grant, GrantId, Grantee, Level, PrincipalId, Timestamp};
 
-/// Whether somebody holds a grant of a store that does not stand on what they gave themselves. Lines
+/// Takes a grant out of a store's grants, and through its grantee every grant that stood on it. The
+/// owner's own grants stand by themselves.
+pub fn take_back(grants: &mut Vec<Grant>, id: GrantId, owner: PrincipalId) -> Vec<Grant> {
+    let mut taken = Vec::new();
+    let mut due = vec![id];
+    while let Some(id) = due.pop() {
+        let Some(position) = grants.iter().position(|grant| grant.id == id) else { continue };
+        let grant = grants.remove(position);
+        if let Grantee::Principal(grantee) = grant.grantee
+            && grantee != owner
+        {
+            let given_on = grants.iter().filter(|grant| grant.given_by == grantee);
+            due.extend(given_on.map(|grant| grant.id));
+        }
+        taken.push(grant);
+    }
+    taken
+}
+
+/// What somebody gave on that goes beyond what they hold themselves, now that it was changed: a
+/// higher level, or a later end.
+pub fn beyond(grants: &[Grant], held: &Grant) -> Vec<GrantId> {
+    let Grantee::Principal(holder) = held.grantee else { return Vec::new() };
+    let outlives = |grant: &Grant| match (held.expires_at, grant.expires_at) {
+        (None, _) => false,
+        (Some(_), None) => true,
+        (Some(latest), Some(end)) => end > latest,
+    };
+    let is_beyond = |grant: &&Grant| grant.level > held.level || outlives(grant);
+    let given = grants.iter().filter(|grant| grant.given_by == holder);
+    given.filter(is_beyond).map(|grant| grant.id).collect()
+}
+
+/// Whether somebody holds a grant to share by, one that does not stand on what they gave themselves. Lines
 /// of givers are followed up to one who needs no grant, or who holds none; two who only gave to each
 /// other hold each other up no longer than either of them stands.
 pub fn holds_grant(
@@ -17,7 +50,8 @@ pub fn holds_grant(
     while let Some(holder) = line.get(next).copied() {
         next += 1;
         let mut holds_any = false;
-        for grant in grants.iter().filter(|grant| grant.is_valid_at(now)) {
+        let is_enough = |grant: &&Grant| grant.is_valid_at(now) && grant.level == Level::ReadWrite;
+        for grant in grants.iter().filter(is_enough) {
             let is_held = match grant.grantee {
                 Grantee::Principal(grantee) => grantee == holder,
                 Grantee::Everyone => true,
@@ -43,7 +77,7 @@ pub fn holds_grant(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loci_model::{GrantId, Level, StoreId};
+    use loci_model::StoreId;
 
     const NOW: Timestamp = Timestamp::from_micros(10);
 
@@ -57,7 +91,7 @@ mod tests {
             id: GrantId::from_u128(1),
             store: StoreId::from_u128(1),
             grantee: to,
-            level: Level::Read,
+            level: Level::ReadWrite,
             given_by: id(by),
             expires_at: None,
             created_at: NOW,
@@ -88,8 +122,10 @@ mod tests {
     }
 
     #[test]
-    fn an_expired_grant_is_none() {
+    fn an_expired_grant_is_none_and_reading_is_not_sharing() {
         let expired = Grant { expires_at: Some(NOW), ..grant(1, 2) };
         assert!(!holds(&[expired], 2));
+        let reading = Grant { level: Level::Read, ..grant(1, 2) };
+        assert!(!holds(&[reading], 2));
     }
 }

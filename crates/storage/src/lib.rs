@@ -9,7 +9,7 @@
 
 pub mod column;
 mod error;
-mod ground;
+pub mod ground;
 mod indexing;
 pub mod known;
 pub mod log;
@@ -25,7 +25,6 @@ pub mod contract;
 pub mod mem;
 
 pub use error::StorageError;
-pub use ground::holds_grant;
 pub use indexing::{
     AsOf, ChangedTexts, EmbedPage, Embeddable, FeedEnd, Generation, GenerationId,
     SAME_AS_REVISIONS_MAX, TextPage, VectorBatch, VectorLag, VectorSource, check_generation, fits,

@@ -10,10 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-/// How the core says that the operator switched an agent's memory off.
-pub(super) const SWITCHED_OFF: &str = "memory is switched off for this agent";
-/// How the core says that only the creator may take a memory away.
-pub(super) const NOT_OWNER: &str = "only its owner may remove or move this memory";
+pub(super) use loci_engine::{NOT_THE_WRITER, SWITCHED_OFF};
 
 /// Why a command did not do what it was asked to.
 #[derive(Debug)]

@@ -5,7 +5,7 @@
 //! that changed last, writes what is new into the caller's own partition and edits what is there in
 //! place, so that everybody keeps seeing one tree.
 
-use super::answer::{NOT_OWNER, Stop, says};
+use super::answer::{NOT_THE_WRITER, Stop, says};
 use super::path::prefix_of;
 use super::place::Place;
 use loci_engine::{Context, Engine, Error};
@@ -154,14 +154,14 @@ impl Shelf<'_> {
         let edits = memories.iter().map(&edit).collect::<Result<Vec<Edit>, Stop>>()?;
         match self.commit(edits).await {
             Ok(()) => return Ok(true),
-            Err(Error::Denied(NOT_OWNER)) => {}
+            Err(Error::Denied(NOT_THE_WRITER)) => {}
             Err(error) => return Err(error.into()),
         }
         let is_one_name = memories.windows(2).all(|pair| pair[0].path == pair[1].path);
         let is_own = |memory: &&Memory| memory.partition == Some(self.context.caller.principal);
         let own: Vec<&Memory> = memories.iter().filter(is_own).collect();
         if own.is_empty() || !is_one_name {
-            return Err(Error::Denied(NOT_OWNER).into());
+            return Err(Error::Denied(NOT_THE_WRITER).into());
         }
         self.commit(own.into_iter().map(edit).collect::<Result<Vec<Edit>, Stop>>()?).await?;
         Ok(false)

@@ -1,7 +1,7 @@
 //! Which stores a search may look into, decided before anything is looked at.
 
 use super::{Reach, SearchRequest};
-use crate::{Context, Engine, Error, Result};
+use crate::{Context, Engine, Error, Result, SWITCHED_OFF};
 use loci_model::policy::{self, Facts, ReadPass, SearchPass};
 use loci_model::{Audience, Invalid, StoreId, Timestamp, limit};
 use std::collections::HashSet;
@@ -71,7 +71,7 @@ impl Engine {
 fn named(context: &Context, facts: &[Facts], now: Timestamp) -> Result<Reached> {
     let pass = policy::search(&context.caller, facts, now);
     if facts.iter().any(|facts| policy::is_switched_off(&context.caller, facts, now)) {
-        return Err(Error::Denied("memory is switched off for this agent"));
+        return Err(Error::Denied(SWITCHED_OFF));
     }
     if pass.stores().len() < facts.len() {
         // Searching is the least there is: who may not search may not know.

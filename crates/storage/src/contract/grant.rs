@@ -164,6 +164,29 @@ pub async fn revoking_takes_back_what_was_given_on(db: Db) {
     assert_eq!(grants(&world).await, [kept]);
 }
 
+pub async fn a_lowered_grant_lowers_what_was_given_on(db: Db) {
+    let world = World::new(db).await;
+    let (guest, friend) = (world.new_principal("guest").await, world.new_principal("friend").await);
+    let (reader, last) = (world.new_principal("reader").await, world.new_principal("last").await);
+    share(&world, guest, Level::ReadWrite).await;
+    let to = Grantee::Principal;
+    give_as(&world, world.store, guest, to(friend), Level::ReadWrite).await;
+    give_as(&world, world.store, friend, to(last), Level::Search).await;
+    let kept = give_as(&world, world.store, guest, to(reader), Level::Read).await;
+    let lowered = share(&world, guest, Level::Read).await;
+    assert_eq!(grants(&world).await, sorted(vec![kept.clone(), lowered]), "what is within stays");
+    let end = world.now().plus_secs(9);
+    let ending =
+        Grant { expires_at: Some(end), ..grant(&world, world.owner, to(guest), Level::Read) };
+    let ending = give(&world, world.share_pass(), ending).await.unwrap();
+    assert_eq!(grants(&world).await, [ending], "what would outlive it goes");
+}
+
+fn sorted(mut grants: Vec<Grant>) -> Vec<Grant> {
+    grants.sort_by_key(|grant| (grant.created_at, grant.id));
+    grants
+}
+
 pub async fn a_guest_cannot_replace_what_somebody_else_gave(db: Db) {
     let world = World::new(db).await;
     let (writer, guest) = (world.new_principal("w").await, world.new_principal("g").await);

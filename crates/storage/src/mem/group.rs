@@ -1,7 +1,8 @@
 //! Who is in which group, what stands on it, and the audit log.
 
 use super::state::{Shelf, State};
-use crate::{Receipt, Result, StorageError, holds_grant};
+use crate::ground::holds_grant;
+use crate::{Receipt, Result, StorageError};
 use loci_model::event::LogEnd;
 use loci_model::policy::{AdminPass, ConvenePass, Relation};
 use loci_model::{
@@ -144,7 +145,7 @@ impl State {
         for store in unfounded {
             let shelf = self.shelves.get_mut(&store).expect("it was just looked at");
             for grant in shelf.grants_by(giver) {
-                shelf.take_back(grant, &mut revoked);
+                revoked.extend(shelf.take_back(grant));
             }
         }
         revoked

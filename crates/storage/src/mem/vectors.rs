@@ -130,7 +130,7 @@ impl State {
                 version: memory.head,
                 text: text.to_owned(),
                 path: memory.path.clone(),
-                tags: memory.attributes.tags.clone(),
+                names: memory.attributes.names(),
                 same_as: same.map(|version| version.id),
             })
         };

@@ -2,12 +2,13 @@
 //! grants and sessions.
 
 use super::state::{Shelf, State};
+use crate::ground::{beyond, take_back};
 use crate::{Mutation, Receipt, Result, SessionChange, StorageError};
 use loci_model::policy::{AdminPass, ManagePass, SharePass};
 use loci_model::store::{Repeats, patch_labels, validate_labels};
 use loci_model::{
-    ApiKey, Grant, GrantId, Grantee, KeyId, Principal, PrincipalId, Session, SessionId, Store,
-    StorePatch, Timestamp, WorkspaceId, limit,
+    ApiKey, Grant, GrantId, KeyId, Principal, PrincipalId, Session, SessionId, Store, StorePatch,
+    Timestamp, WorkspaceId, limit,
 };
 
 impl State {
@@ -169,6 +170,9 @@ impl State {
             }
             grant.id = known.id;
             known.clone_from(&grant);
+            for given_on in beyond(&shelf.grants, &grant) {
+                shelf.take_back(given_on);
+            }
         } else if shelf.grants.len() >= limit::GRANTS_PER_STORE_MAX {
             return Err(StorageError::TooMany("grants"));
         } else {
@@ -183,9 +187,7 @@ impl State {
         if !found.is_some_and(|grant| pass.may_revoke(grant)) {
             return Err(StorageError::NotFound("grant"));
         }
-        let mut revoked = Vec::new();
-        shelf.take_back(id, &mut revoked);
-        Ok(Receipt::Revoked(revoked))
+        Ok(Receipt::Revoked(shelf.take_back(id)))
     }
 
     pub(super) fn create_session(&mut self, session: Session) -> Result<Receipt> {
@@ -238,21 +240,10 @@ impl State {
 }
 
 impl Shelf {
-    /// Takes back a grant and, through its grantee, every grant that stood on it. The owner's own
-    /// grants stand by themselves.
-    pub(super) fn take_back(&mut self, id: GrantId, revoked: &mut Vec<GrantId>) {
-        let Some(position) = self.grants.iter().position(|grant| grant.id == id) else {
-            return;
-        };
-        let grant = self.grants.remove(position);
-        revoked.push(grant.id);
-        if let Grantee::Principal(grantee) = grant.grantee
-            && grantee != self.store.owner
-        {
-            for given_on in self.grants_by(grantee) {
-                self.take_back(given_on, revoked);
-            }
-        }
+    /// Takes back a grant and every grant that stood on it.
+    pub(super) fn take_back(&mut self, id: GrantId) -> Vec<GrantId> {
+        let taken = take_back(&mut self.grants, id, self.store.owner);
+        taken.into_iter().map(|grant| grant.id).collect()
     }
 
     pub(super) fn grants_by(&self, giver: PrincipalId) -> Vec<GrantId> {

@@ -126,12 +126,16 @@ pub(super) async fn share(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop>
 pub(super) async fn unshare(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
     let agent = agent(input, "unshare")?;
     let store = store_to_share(desk, input).await?;
-    let Some(grantee) = desk.engine.named(&desk.sharer, agent).await? else {
-        // Only those who may share learn that there is nothing to take back.
-        desk.engine.grants(&desk.sharer, store).await?;
-        return Err(Error::NotFound("grant").into());
-    };
-    desk.engine.revoke_from(&desk.sharer, store, Grantee::Principal(grantee.id)).await?;
+    // Only those who may share learn who is known here.
+    desk.engine.require_share(&desk.sharer, store).await?;
+    if let Some(grantee) = desk.engine.named(&desk.sharer, agent).await? {
+        let grantee = Grantee::Principal(grantee.id);
+        match desk.engine.revoke_from(&desk.sharer, store, grantee).await {
+            // There was nothing to take back, which is what was wanted.
+            Ok(_) | Err(Error::NotFound("grant")) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
     Ok(Value::from("OK"))
 }
 

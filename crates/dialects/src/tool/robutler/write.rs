@@ -6,7 +6,7 @@
 
 use super::address::{Key, Target, What, destination, target};
 use super::entry::{self, kept, path_of, value_of};
-use crate::tool::answer::{NOT_OWNER, Stop, says};
+use crate::tool::answer::{NOT_THE_WRITER, Stop, says};
 use crate::tool::desk::Desk;
 use crate::tool::input::Input;
 use crate::tool::shelf::{ATTEMPTS_MAX, Shelf, outrun, relocation, removal};
@@ -136,8 +136,8 @@ async fn remove(shelf: Shelf<'_>, key: &Key, path: &str) -> Result<bool, Stop> {
         }
         match shelf.take_away(&found, |memory| Ok(removal(memory))).await {
             Err(Stop::Fails(Error::NotFound("memory"))) => {}
-            Err(Stop::Fails(Error::Denied(NOT_OWNER))) => {
-                return says(format!("Cannot delete {path}: {NOT_OWNER}"));
+            Err(Stop::Fails(Error::Denied(NOT_THE_WRITER))) => {
+                return says(format!("Cannot delete {path}: {NOT_THE_WRITER}"));
             }
             other => return other,
         }
@@ -185,8 +185,8 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
             Ok(is_all) => return done(rest(is_all)),
             Err(Stop::Fails(Error::ExpectFailed | Error::NotFound("memory"))) => {}
             Err(Stop::Fails(Error::PathTaken { .. })) => return taken(&source.shown, new),
-            Err(Stop::Fails(Error::Denied(NOT_OWNER))) => {
-                return says(format!("Cannot rename {}: {NOT_OWNER}", source.shown));
+            Err(Stop::Fails(Error::Denied(NOT_THE_WRITER))) => {
+                return says(format!("Cannot rename {}: {NOT_THE_WRITER}", source.shown));
             }
             Err(other) => return Err(other),
         }
