@@ -9,7 +9,7 @@ use axum::http::{Method, Request};
 use http_body_util::BodyExt;
 use loci_engine::seam::Seams;
 use loci_engine::{Context, Engine, Identified};
-use loci_model::{Audience, Edit, MemoryPath, RequestId};
+use loci_model::{Audience, Edit, MemoryPath, RequestId, limit};
 use loci_storage::mem::MemStorage;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -126,4 +126,26 @@ async fn a_stranger_makes_nobody() {
     let body = json!({ "grantee": "newcomer" });
     assert_eq!(world.ask("ada", Method::POST, &url, Some(body)).await.0, 200);
     assert!(world.engine.named(&ada, "newcomer").await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_store_that_was_searched_too_often_is_left_out() {
+    let world = World::new().await;
+    world.fill("ada", 1, "boats").await;
+    world.fill("bob", 1, "boats").await;
+    let share = json!({ "grantee": "bob", "level": "search" });
+    let url = format!("{MEMORY}?action=share");
+    assert_eq!(world.ask("ada", Method::POST, &url, Some(share)).await.0, 200);
+    let search = format!("{MEMORY}?action=search&q=boats");
+    let (_, both) = world.ask("bob", Method::GET, &search, None).await;
+    assert_eq!(both["entries"].as_array().unwrap().len(), 2);
+    let named = format!("{search}&store=ada");
+    for _ in 1..limit::GUARDED_SEARCHES_PER_MINUTE {
+        assert_eq!(world.ask("bob", Method::GET, &named, None).await.0, 200);
+    }
+    assert_eq!(world.ask("bob", Method::GET, &named, None).await.0, 429);
+    let (status, own) = world.ask("bob", Method::GET, &search, None).await;
+    assert_eq!((status, &own["truncated"]), (200, &json!(true)));
+    let entries = own["entries"].as_array().unwrap();
+    assert_eq!((entries.len(), &entries[0]["storeId"]), (1, &json!("bob")));
 }

@@ -31,6 +31,25 @@ async fn unknown_routes_and_methods_answer_with_the_envelope() {
 }
 
 #[tokio::test]
+async fn below_api_refusals_are_a_text() {
+    let doors = Router::new().route("/api/door", get(async || "door").post(async || "door"));
+    let options = HttpOptions { body_bytes_max: 100, ..HttpOptions::default() };
+    let server = Server::with(&options, doors).await;
+    let large = json!({ "text": "x".repeat(200) });
+    for (method, uri, body, status) in [
+        ("GET", "/api/nothing", Value::Null, 404),
+        ("PUT", "/api/door", json!({}), 405),
+        ("POST", "/api/door", large, 413),
+    ] {
+        let refused = server.call(ADMIN, method, uri, body).await;
+        let said: Value = serde_json::from_slice(refused.bytes.as_ref()).unwrap();
+        assert_eq!(refused.status, status, "{said}");
+        let error = said["error"].as_str().expect("a text");
+        assert!(!error.is_empty() && said.as_object().unwrap().len() == 1, "{said}");
+    }
+}
+
+#[tokio::test]
 async fn doors_share_prefixes_with_native_routes_whatever_they_call_the_ids() {
     let doors = Router::new()
         .route("/v1/memory_stores/{sid}/memories/{mid}", get(async || "door"))

@@ -9,12 +9,11 @@ use super::call::{Answer, Call};
 use super::error::Problem;
 use super::place::{Place, own};
 use super::render::{EntriesBody, EntryBody, Writers, json};
-use loci_engine::search::{Reach, SearchRequest, Wanted};
+use loci_engine::search::{Hit, Reach, SearchRequest, Wanted};
 use loci_engine::{Context, Error};
 use loci_model::policy::Ground;
 use loci_model::{Audience, Level, Power, Principal, PrincipalId, PrincipalKind, StoreId, View};
 use serde::Serialize;
-use std::collections::HashMap;
 use utoipa::ToSchema;
 
 /// Results of one search.
@@ -150,39 +149,59 @@ pub(super) async fn search(call: &Call) -> Answer {
     };
     let mut context = call.acting().await?;
     context.caller.audience = Audience::Model;
-    let names = stores_to_search(call, &context).await?;
-    if names.is_empty() {
-        return Ok(json(&EntriesBody { entries: Vec::new(), truncated: false }));
+    let wanted = Wanted::new(text, limit);
+    let is_named = call.text("store")?.is_some();
+    let mut stores = match is_named {
+        true => vec![named(call, &context).await?],
+        false => reachable(call, &context).await?,
+    };
+    let mut found = find(call, &context, &stores, &wanted).await;
+    let mut truncated = false;
+    if let (Err(Error::TooMany(_)), false) = (&found, is_named) {
+        // Anybody can share with anybody: that must not take away the search of what is one's own.
+        stores.retain(|one| one.level > Level::Search);
+        if !stores.is_empty() {
+            found = find(call, &context, &stores, &wanted).await;
+            truncated = true;
+        }
+    }
+    let hits = found?;
+    let memories = hits.iter().map(|hit| &hit.memory);
+    let writers = Writers::of(&call.engine, &context, memories).await?;
+    let entries = hits.iter().map(|hit| {
+        let store = stores.iter().find(|one| one.store == Some(hit.memory.store));
+        let store = store.map(|one| one.name.as_str()).unwrap_or_default();
+        EntryBody::of(&hit.memory, store, writers.name(&hit.memory)).scored(hit.score)
+    });
+    Ok(json(&EntriesBody { entries: entries.collect(), truncated }))
+}
+
+/// The one store that a request names.
+async fn named(call: &Call, context: &Context) -> Result<Reachable, Problem> {
+    let Place { store, name } = Place::of(call, context, false).await?;
+    Ok(Reachable { store, name, level: Level::Search, source: Source::Grant })
+}
+
+async fn find(
+    call: &Call,
+    context: &Context,
+    stores: &[Reachable],
+    wanted: &Wanted,
+) -> Result<Vec<Hit>, Error> {
+    let stores: Vec<StoreId> = stores.iter().filter_map(|one| one.store).collect();
+    if stores.is_empty() {
+        return Ok(Vec::new());
     }
     let request = SearchRequest {
-        reach: Reach::Stores(names.keys().copied().collect()),
-        wanted: Wanted::new(text, limit),
+        reach: Reach::Stores(stores),
+        wanted: wanted.clone(),
         view: View::Full,
         explain: false,
         snippet_chars: 0,
         as_of: None,
         wait: None,
     };
-    let mut hits = call.engine.search(&context, &request).await?.hits;
+    let mut hits = call.engine.search(context, &request).await?.hits;
     hits.retain(|hit| !hit.memory.is_sealed);
-    let memories = hits.iter().map(|hit| &hit.memory);
-    let writers = Writers::of(&call.engine, &context, memories).await?;
-    let entries = hits.iter().map(|hit| {
-        let store = names.get(&hit.memory.store).map(String::as_str).unwrap_or_default();
-        EntryBody::of(&hit.memory, store, writers.name(&hit.memory)).scored(hit.score)
-    });
-    Ok(json(&EntriesBody { entries: entries.collect(), truncated: false }))
-}
-
-/// The stores to search, with what they are called.
-async fn stores_to_search(
-    call: &Call,
-    context: &Context,
-) -> Result<HashMap<StoreId, String>, Problem> {
-    if call.text("store")?.is_some() {
-        let place = Place::of(call, context, false).await?;
-        return Ok(place.store.map(|store| (store, place.name)).into_iter().collect());
-    }
-    let all = reachable(call, context).await?;
-    Ok(all.into_iter().filter_map(|one| Some((one.store?, one.name))).collect())
+    Ok(hits)
 }
