@@ -162,7 +162,7 @@ async fn pgvector_answers_as_an_index_in_memory_does() {
             SearchFilter::default(),
             SearchFilter { kinds: vec!["fact".into()], ..SearchFilter::default() },
             SearchFilter {
-                prefix: Some(PathPrefix::parse("/chats/3/").unwrap()),
+                prefixes: vec![PathPrefix::parse("/chats/3/").unwrap()],
                 tags: vec!["red".into()],
                 ..SearchFilter::default()
             },
