@@ -16,8 +16,9 @@ const ENTRIES_MAX: usize = 1000;
 const VALUES_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// Memories looked through for one list.
 const SCAN_MAX: usize = 20_000;
-/// Memories of one read.
+/// Memories of one read, without content and with it.
 const STEP: usize = 500;
+const STEP_FULL: usize = 100;
 
 /// Which entries.
 struct Wanted {
@@ -27,6 +28,10 @@ struct Wanted {
 }
 
 impl Wanted {
+    fn is_everything(&self) -> bool {
+        self.prefix.is_empty() && self.namespace.is_none()
+    }
+
     fn has(&self, name: &Name) -> bool {
         name.key.starts_with(&self.prefix)
             && self.namespace.as_ref().is_none_or(|namespace| *namespace == name.namespace)
@@ -52,8 +57,11 @@ pub(super) async fn answer(call: &Call, context: &Context, place: &Place) -> Ans
             truncated = true;
             break;
         }
-        // None when it is gone by now.
-        memories.extend(desk.get(&At::Id(memory.id), View::Full).await?);
+        match memory.content {
+            Some(_) => memories.push(memory),
+            // None when it is gone by now.
+            None => memories.extend(desk.get(&At::Id(memory.id), View::Full).await?),
+        }
     }
     let writers = Writers::of(&call.engine, context, memories.iter()).await?;
     let shown = memories.iter();
@@ -61,13 +69,17 @@ pub(super) async fn answer(call: &Call, context: &Context, place: &Place) -> Ans
     Ok(json(&EntriesBody { entries: shown.collect(), truncated }))
 }
 
-/// The memories that are wanted, without content, and whether there may be more. Of what one writer
-/// has at two paths of one name, the one that changed last.
+/// The memories that are wanted and whether there may be more: a few more than an answer holds, with
+/// content where all are wanted anyway. Of what one writer has at two paths of one name, the one
+/// that changed last.
 async fn scan(desk: Desk<'_>, wanted: &Wanted) -> Result<(Vec<Memory>, bool), Error> {
-    let mut query = ListQuery::everything(View::Basic, STEP);
+    let mut query = match wanted.is_everything() {
+        true => ListQuery::everything(View::Full, STEP_FULL),
+        false => ListQuery::everything(View::Basic, STEP),
+    };
     let mut found: Vec<Memory> = Vec::new();
     let mut known: HashMap<(Option<PrincipalId>, Name), usize> = HashMap::new();
-    let mut scanned = 0;
+    let (mut scanned, mut bytes) = (0, 0);
     loop {
         let page = desk.engine.list(desk.context, desk.store, &query).await?;
         scanned += page.items.len();
@@ -77,6 +89,7 @@ async fn scan(desk: Desk<'_>, wanted: &Wanted) -> Result<(Vec<Memory>, bool), Er
             if !wanted.has(&name) {
                 continue;
             }
+            bytes += memory.size_bytes;
             let at = *known.entry((memory.partition, name)).or_insert(found.len());
             match found.get_mut(at) {
                 None => found.push(*memory),
@@ -86,7 +99,8 @@ async fn scan(desk: Desk<'_>, wanted: &Wanted) -> Result<(Vec<Memory>, bool), Er
         }
         query.after = page.next;
         let has_more = query.after.is_some();
-        if !has_more || found.len() > ENTRIES_MAX || scanned >= SCAN_MAX {
+        let is_enough = found.len() > ENTRIES_MAX || bytes > VALUES_BYTES_MAX;
+        if !has_more || is_enough || scanned >= SCAN_MAX {
             return Ok((found, has_more));
         }
     }

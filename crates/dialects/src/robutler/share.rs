@@ -111,6 +111,11 @@ async fn unsharer(call: &Call) -> Result<Context, Problem> {
     let is_platform = context.caller.acts_for_agents && !context.caller.is_admin;
     if is_platform && call.id("agentId")?.is_none() {
         let store = call.id("store")?.filter(|store| !matches!(&**store, "default" | "self"));
+        if let Some(store) = &store {
+            // Nobody is made for having nothing to take back.
+            let known = call.engine.named(context, store).await?;
+            known.ok_or(Error::NotFound("memory store"))?;
+        }
         return Ok(call.engine.acting(context, store.as_deref()).await?);
     }
     call.acting().await
