@@ -43,6 +43,11 @@ pub struct Attributes {
 }
 
 impl Attributes {
+    /// What a memory is found by beside its content and path: its tags, and the line about it.
+    pub fn names(&self) -> Vec<String> {
+        self.tags.iter().chain(&self.summary).cloned().collect()
+    }
+
     /// Checks every limit.
     pub fn validate(&self) -> Result<(), Invalid> {
         if let Some(kind) = &self.kind {

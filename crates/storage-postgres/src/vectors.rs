@@ -331,8 +331,8 @@ pub(crate) async fn embeddable(
         let memory = row.memory;
         match memory.content {
             Some(Content::Text(text)) => {
-                let (path, tags) = (memory.path, memory.attributes.tags);
-                Some(Embeddable { version: memory.head, text, path, tags, same_as })
+                let (path, names) = (memory.path, memory.attributes.names());
+                Some(Embeddable { version: memory.head, text, path, names, same_as })
             }
             Some(Content::Sealed(_)) | None => None,
         }

@@ -223,8 +223,8 @@ pub(crate) fn embeddable(
             bytes += text.len();
             let (revision, digest) = (memory.revision, memory.digest);
             let same_as = same_as(conn, generation, memory_pk, revision, digest)?;
-            let (path, tags) = (memory.path, memory.attributes.tags);
-            needed.push(Embeddable { version: memory.head, text, path, tags, same_as });
+            let (path, names) = (memory.path, memory.attributes.names());
+            needed.push(Embeddable { version: memory.head, text, path, names, same_as });
         }
         Ok(bytes < PAGE_BYTES_MAX)
     })?;

@@ -82,8 +82,8 @@ pub struct Embeddable {
     pub text: String,
     /// Where it is.
     pub path: MemoryPath,
-    /// Its tags.
-    pub tags: Vec<String>,
+    /// What else it is found by; see [`loci_model::Attributes::names`].
+    pub names: Vec<String>,
     /// The newest of the [`SAME_AS_REVISIONS_MAX`] versions before it that has the same content and
     /// its vectors already.
     pub same_as: Option<VersionId>,
@@ -133,7 +133,7 @@ pub struct VectorBatch {
     pub through: u64,
     /// The vectors. Those of versions that were scrubbed in the meantime are dropped.
     pub vectors: Vec<(VersionId, VectorSource)>,
-    /// The distinct words each version is found by, those of its path and tags included; also of
+    /// The distinct words each version is found by, those of its path and names included; also of
     /// versions that get no vectors. For engines that can be asked for a
     /// [`Shortlist`](crate::Shortlist); the others have no use for them.
     pub words: Vec<(VersionId, Vec<String>)>,

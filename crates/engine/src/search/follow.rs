@@ -300,7 +300,7 @@ async fn words_of(texts: Vec<Embeddable>) -> Result<Words> {
         return Ok(Vec::new());
     }
     let reading = tokio::task::spawn_blocking(move || {
-        let words = |one: &Embeddable| terms_of(&one.text, one.path.as_str(), &one.tags);
+        let words = |one: &Embeddable| terms_of(&one.text, one.path.as_str(), &one.names);
         texts.iter().map(|one| (one.version, words(one))).collect()
     });
     reading.await.map_err(|error| Error::Internal(error.to_string()))

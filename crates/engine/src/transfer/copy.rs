@@ -225,5 +225,5 @@ fn words_of(entry: &LogEntry) -> Option<(VersionId, Vec<String>)> {
     let LogEntry::Version { version, .. } = entry else { return None };
     let text = version.content.as_ref().and_then(Content::text)?;
     let (path, attributes) = (version.path.as_ref()?, version.attributes.as_ref()?);
-    Some((version.id, terms_of(text, path.as_str(), &attributes.tags)))
+    Some((version.id, terms_of(text, path.as_str(), &attributes.names())))
 }

@@ -167,7 +167,7 @@ impl StoreIndex {
             self.add_unit(doc, &text[piece]);
         }
         let path = memory.path.as_str();
-        self.add_names(doc, path, &memory.attributes.tags);
+        self.add_names(doc, path, &memory.attributes.names());
         let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
         match memory.partition {
             None => self.siblings.add(doc, parent),
@@ -213,11 +213,11 @@ impl StoreIndex {
         self.window_sum += u64::from(window);
     }
 
-    fn add_names(&mut self, doc: u32, path: &str, tags: &[String]) {
+    fn add_names(&mut self, doc: u32, path: &str, others: &[String]) {
         let names = &mut self.names;
         self.analyzer.terms(terms::stem(path), |term| names.add(term.text, doc));
-        for tag in tags {
-            self.analyzer.terms(tag, |term| names.add(term.text, doc));
+        for name in others {
+            self.analyzer.terms(name, |term| names.add(term.text, doc));
         }
     }
 

@@ -31,9 +31,9 @@ pub(super) fn stem(path: &str) -> &str {
     }
 }
 
-/// The distinct words of a memory's text, path and tags, sorted. Of a text with more words than are
+/// The distinct words of a memory's text, path and other names, sorted. Of a text with more words than are
 /// kept, those that come first; of a word that is too long, its beginning.
-pub fn terms_of(text: &str, path: &str, tags: &[String]) -> Vec<String> {
+pub fn terms_of(text: &str, path: &str, names: &[String]) -> Vec<String> {
     let analyzer = Analyzer::new();
     let (mut terms, mut bytes) = (BTreeSet::new(), 0);
     let mut add = |term: &str| {
@@ -46,8 +46,8 @@ pub fn terms_of(text: &str, path: &str, tags: &[String]) -> Vec<String> {
         }
     };
     analyzer.terms(stem(path), |term| add(term.text));
-    for tag in tags {
-        analyzer.terms(tag, |term| add(term.text));
+    for name in names {
+        analyzer.terms(name, |term| add(term.text));
     }
     for piece in pieces(text) {
         analyzer.terms(&text[piece], |term| add(term.text));
@@ -70,10 +70,11 @@ mod tests {
     fn whatever_the_index_knows_a_memory_by_is_among_its_words() {
         let long = "The heron stood in the shallow water for an hour. ".repeat(40) + "猫が好きです";
         for text in ["Jon: we met in Oslo", "the of and", "", long.as_str()] {
-            let memory = with_tags(memory(1, "/birds/heron-notes.md", text), &["Field Work"]);
+            let mut memory = with_tags(memory(1, "/birds/heron-notes.md", text), &["Field Work"]);
+            memory.attributes.summary = Some("What was seen by the lake".into());
             let mut index = StoreIndex::new();
             index.put(&memory);
-            let words = terms_of(text, memory.path.as_str(), &memory.attributes.tags);
+            let words = terms_of(text, memory.path.as_str(), &memory.attributes.names());
             let mut indexed: Vec<&str> =
                 index.words().terms().chain(index.names().terms()).collect();
             indexed.sort_unstable();

@@ -332,6 +332,14 @@ fn filters_come_before_normalising() {
 }
 
 #[test]
+fn the_line_about_a_memory_counts_as_its_words() {
+    let mut memories = vec![memory(1, "/a/x", "tea"), memory(2, "/b/x", "tea")];
+    memories[1].attributes.summary = Some("What to drink when it is cold".into());
+    let index = index(&memories);
+    assert_eq!(found(&ask(&index, None, &wanted("cold", Mode::Lexical))), [2]);
+}
+
+#[test]
 fn diversity_by_hand() {
     // Two that say the same, and a weaker one that says something else.
     let memories = [

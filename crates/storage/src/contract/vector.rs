@@ -355,7 +355,7 @@ pub async fn heads_without_vectors_are_embeddable(db: Db) {
         version,
         text: text.into(),
         path: MemoryPath::parse(path).unwrap(),
-        tags: Vec::new(),
+        names: Vec::new(),
         same_as: None,
     };
     let (needs_a, needs_b) = (|| needs(a, "/a", "new"), || needs(b, "/b", "text"));
