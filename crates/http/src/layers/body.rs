@@ -30,7 +30,11 @@ const DISCARD_TIME: Duration = Duration::from_secs(10);
 /// How long the next piece of such a body is waited for.
 const DISCARD_PAUSE: Duration = Duration::from_millis(250);
 
+/// Bytes of a body that holds many things at once, unless every body may be larger.
+const BATCH_BYTES_MAX: usize = 32 * 1024 * 1024;
+
 /// The bounds of a body.
+#[derive(Clone, Copy)]
 pub(super) struct BodyLimits {
     bytes_max: usize,
     depth_max: usize,
@@ -43,6 +47,14 @@ impl BodyLimits {
             bytes_max: options.body_bytes_max,
             depth_max: options.json_depth_max,
             idle: options.body_idle_timeout,
+        }
+    }
+
+    /// Those of a route.
+    fn of(self, timing: Timing) -> Self {
+        match timing {
+            Timing::Batched => Self { bytes_max: self.bytes_max.max(BATCH_BYTES_MAX), ..self },
+            Timing::Bounded | Timing::Streamed | Timing::Uploaded => self,
         }
     }
 }
@@ -58,7 +70,7 @@ pub(super) async fn take(
         return Ok(None);
     }
     let key = idempotency_key(request.headers())?;
-    let bytes = collect(request, limits).await?;
+    let bytes = collect(request, &limits.of(timing)).await?;
     if is_deeper_than(&bytes, limits.depth_max) {
         let max = limits.depth_max;
         return Err(Failure::invalid(format!("body nests deeper than {max} levels")));
@@ -283,6 +295,23 @@ mod tests {
         assert!(with(&"k".repeat(255)).is_ok());
         assert!(with(&"k".repeat(256)).is_err());
         assert!(with("").is_err());
+    }
+
+    #[tokio::test]
+    async fn a_body_of_many_things_may_be_larger() {
+        let limits =
+            BodyLimits::new(&HttpOptions { body_bytes_max: 1000, ..HttpOptions::default() });
+        for (timing, bytes, is_taken) in [
+            (Timing::Bounded, 1000, true),
+            (Timing::Bounded, 1001, false),
+            (Timing::Batched, 1001, true),
+            (Timing::Batched, BATCH_BYTES_MAX, true),
+            (Timing::Batched, BATCH_BYTES_MAX + 1, false),
+        ] {
+            let mut request = Request::post("/").body(Body::from(vec![b' '; bytes])).unwrap();
+            let taken = take(&mut request, timing, &limits).await;
+            assert_eq!(taken.is_ok(), is_taken, "{timing:?} {bytes}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -149,7 +149,7 @@ impl Shared {
         };
         let outcome = AssertUnwindSafe(work).catch_unwind();
         let outcome = match timing {
-            Timing::Bounded => {
+            Timing::Bounded | Timing::Batched => {
                 tokio::time::timeout(self.request_timeout, as_one_request(outcome)).await
             }
             Timing::Streamed | Timing::Uploaded => Ok(outcome.await),
