@@ -9,7 +9,7 @@ use super::answer::{AnswerBody, EntryBody, LineBody};
 use super::moment;
 use super::name::{Key, Namespace, Place};
 use super::note::{self, Note, Source};
-use loci_engine::search::{Reach, SearchRequest, Wanted};
+use loci_engine::search::{Hit, Reach, SearchRequest, Wanted};
 use loci_engine::{Context, Engine, Error};
 use loci_model::query::{Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery};
 use loci_model::{
@@ -174,13 +174,15 @@ impl<'e> Shelf<'e> {
             reach: Reach::Store(store),
             wanted,
             view: View::Full,
-            explain: false,
+            explain: true,
             snippet_chars: 0,
             as_of: None,
             wait: None,
         };
         let found = self.engine.search(&self.reader, &request).await?;
-        let entries = found.hits.iter().filter_map(|hit| self.entry(&hit.memory)).collect();
+        // Notes are no conversation: what lies beside a match is no match.
+        let hits = found.hits.iter().filter(|hit| is_meant(hit));
+        let entries = hits.filter_map(|hit| self.entry(&hit.memory)).collect();
         Ok(AnswerBody::Entries { entries })
     }
 
@@ -194,11 +196,14 @@ impl<'e> Shelf<'e> {
         namespace: &Namespace,
         since: Option<&str>,
     ) -> Result<AnswerBody, Error> {
-        let now = self.engine.seams().now();
-        let after = since.and_then(|since| moment::cursor(since, now));
+        let store = self.store().await?;
+        let after = match since.and_then(moment::cursor) {
+            Some(moment) if self.is_past(store, moment).await? => Some(moment),
+            _ => None,
+        };
         let mut cursor = after.and(since).map(str::to_owned);
         let (mut lines, mut more) = (Vec::new(), false);
-        if let Some(store) = self.store().await? {
+        if let Some(store) = store {
             let mut rows = Rows::below(namespace.directory(), View::Full).after(after);
             let (mut taken, mut bytes) = (0, 0);
             while let Some(page) = rows.next(self, &self.keeper, store, FULL_ROWS).await? {
@@ -217,6 +222,19 @@ impl<'e> Shelf<'e> {
         Ok(AnswerBody::Lines { lines, cursor, more })
     }
 
+    /// Whether a moment is not later than the server's clock, or than its stamps, which may be ahead
+    /// of a clock that was set back.
+    async fn is_past(&self, store: Option<StoreId>, moment: Timestamp) -> Result<bool, Error> {
+        if moment <= self.engine.seams().now() {
+            return Ok(true);
+        }
+        let Some(store) = store else { return Ok(false) };
+        let mut newest = Rows::below(PathPrefix::root(), View::Basic);
+        newest.query.direction = Direction::Descending;
+        let newest = newest.next(self, &self.keeper, store, 1).await?.unwrap_or_default();
+        Ok(newest.iter().any(|memory| moment <= memory.updated_at))
+    }
+
     fn line(&self, memory: &Memory) -> Option<LineBody> {
         let place = Place::of(memory)?;
         match place.is_tombstone {
@@ -224,6 +242,11 @@ impl<'e> Shelf<'e> {
             false => Note::of(memory).map(|note| LineBody::put(&self.agent, note)),
         }
     }
+}
+
+/// Whether a result holds a word of the query itself, or is compared by meaning.
+fn is_meant(hit: &Hit) -> bool {
+    hit.explanation.as_ref().is_none_or(|why| !why.words.is_empty() || why.semantic.is_some())
 }
 
 impl Wish {
