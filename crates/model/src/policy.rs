@@ -514,6 +514,14 @@ impl SearchPass {
         &self.stores
     }
 
+    /// The same search, leaving out what may only be searched.
+    #[must_use]
+    pub fn without_guarded(mut self) -> Self {
+        self.stores.retain(|store| !self.guarded.contains(store));
+        self.guarded.clear();
+        self
+    }
+
     /// Those of them that may be searched but not read: few results, not too often, and each time
     /// written down.
     pub fn guarded(&self) -> &[StoreId] {

@@ -84,8 +84,16 @@ impl Engine {
         if let Some(at) = request.as_of {
             return self.search_past(context, request, at).await;
         }
-        let reached = self.reach(context, &request.reach).await?;
-        self.guard(context, &reached.pass, &request.wanted.text).await?;
+        let mut reached = self.reach(context, &request.reach).await?;
+        let mut is_whole = true;
+        match self.guard(context, &reached.pass, &request.wanted.text).await {
+            // Anybody can share with anybody; that must not keep them from what is their own.
+            Err(Error::TooMany(_)) if request.reach == Reach::Everywhere => {
+                reached.pass = reached.pass.without_guarded();
+                is_whole = false;
+            }
+            guarded => guarded?,
+        }
         let ends = match request.wait {
             Some(wait) if request.wanted.mode != Mode::Lexical => {
                 self.wait_for_vectors(&reached.pass, wait).await?
@@ -101,7 +109,7 @@ impl Engine {
             hits = self.show(&reached.pass, &stage, ranking, &prepared).await?;
         }
         let indexed_through = indexed_through(request, &reached, &stage, &hits);
-        let is_complete = stage.is_complete;
+        let is_complete = stage.is_complete && is_whole;
         drop(stage);
         self.search.indexes.shrink();
         Ok(SearchAnswer { hits, indexed_through, is_complete })

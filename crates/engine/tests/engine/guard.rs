@@ -1,7 +1,7 @@
 //! Search-only access: few results, not too often, and every look written down.
 
 use crate::stage::{Stage, asking};
-use loci_engine::search::Wanted;
+use loci_engine::search::{Reach, SearchRequest, Wanted};
 use loci_engine::{Error, NewGrant};
 use loci_model::event::{LogEnd, kind};
 use loci_model::{Grantee, Level, limit};
@@ -30,6 +30,10 @@ async fn a_store_that_may_only_be_searched_cannot_be_copied_by_searching() {
     let refused = stage.engine.search(&agent, &request).await;
     assert!(matches!(refused, Err(Error::TooMany(_))));
     assert_eq!(stage.search(&request).await.hits.len(), 20, "others are not held up");
+    let everywhere = SearchRequest { reach: Reach::Everywhere, ..request.clone() };
+    let rest = stage.engine.search(&agent, &everywhere).await.unwrap();
+    assert!(rest.hits.is_empty() && !rest.is_complete, "left out, and it says so");
+    assert_eq!(searched().await, limit::GUARDED_SEARCHES_PER_MINUTE as usize);
     stage.pass_secs(60);
     stage.engine.search(&agent, &request).await.unwrap();
 
