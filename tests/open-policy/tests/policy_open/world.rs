@@ -12,7 +12,8 @@ use loci_model::policy::{self, Facts};
 use loci_model::query::{CreatedQuery, Direction, SessionQuery, StoreQuery};
 use loci_model::{
     Access, Address, At, Content, Edit, EditOp, Expect, GrantId, Grantee, KeyId, Level, MemoryId,
-    MemoryPath, OnSame, Power, PrincipalId, PrincipalKind, SessionId, StoreId, VersionId, View,
+    MemoryPath, OnSame, Power, PrincipalId, PrincipalKind, SessionId, Store, StoreId, StorePolicy,
+    VersionId, View,
 };
 use loci_open_policy::Unguarded;
 use loci_storage::{AsOf, Generation, Mutation, Storage};
@@ -168,8 +169,7 @@ async fn loot(engine: &Engine, storage: &Arc<dyn Storage>, victim: &Context) -> 
     let friends_name = format!("{MARK}-friend");
     let agent = PrincipalKind::Agent;
     let group = engine.add_member(victim, &group, &friends_name, agent).await.unwrap().group;
-    let group_of = engine.named(victim, &group.to_string()).await.unwrap().unwrap();
-    let home = engine.home(victim, &group_of, true).await.unwrap().unwrap();
+    let home = home_of(engine, storage, victim, group).await;
     let session = new_session(format!("{MARK} session"), store);
     let session = engine.create_session(victim, session).await.unwrap().id;
     while engine.follow_once().await.unwrap() {}
@@ -191,6 +191,32 @@ async fn loot(engine: &Engine, storage: &Arc<dyn Storage>, victim: &Context) -> 
         facts: facts.unwrap(),
         export: export(engine, victim).await,
     }
+}
+
+/// Makes a store at the address of a group's home.
+async fn home_of(
+    engine: &Engine,
+    storage: &Arc<dyn Storage>,
+    victim: &Context,
+    group: PrincipalId,
+) -> StoreId {
+    let now = engine.seams().now();
+    let home = Store {
+        id: engine.seams().store_id(now),
+        workspace: victim.caller.workspace,
+        owner: group,
+        address: Some(Address::home(group)),
+        name: format!("{MARK} home"),
+        description: String::new(),
+        metadata: BTreeMap::new(),
+        policy: StorePolicy::default(),
+        created_at: now,
+        updated_at: now,
+        archived_at: None,
+    };
+    let id = home.id;
+    storage.write(Mutation::CreateStore(home), None).await.unwrap();
+    id
 }
 
 /// The victim's first write, which it may send again.
