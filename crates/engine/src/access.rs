@@ -18,6 +18,13 @@ impl Engine {
         Ok(policy::read(&context.caller, &facts, self.seams.now())?)
     }
 
+    /// Whether the caller may write to a store, for those who find that there is nothing to write.
+    pub async fn require_write(&self, context: &Context, store: StoreId) -> Result<()> {
+        let facts = self.facts(context, store).await?;
+        policy::write(&context.caller, &facts, self.seams.now())?;
+        Ok(())
+    }
+
     pub(crate) async fn manage_pass(
         &self,
         context: &Context,

@@ -13,12 +13,12 @@ impl Telling {
         self
     }
 
-    pub(crate) fn about(mut self, subject: impl ToString) -> Self {
+    pub(crate) fn about(mut self, subject: &impl ToString) -> Self {
         self.0.subject = Some(cut(&subject.to_string(), limit::EVENT_SUBJECT_CHARS_MAX));
         self
     }
 
-    pub(crate) fn saying(mut self, detail: impl ToString) -> Self {
+    pub(crate) fn saying(mut self, detail: &impl ToString) -> Self {
         self.0.detail = Some(cut(&detail.to_string(), limit::EVENT_DETAIL_CHARS_MAX));
         self
     }

@@ -39,7 +39,7 @@ impl Engine {
         let group = self.found_or_made(workspace, group, PrincipalKind::Group).await?;
         let member = self.found_or_made(workspace, member, kind).await?;
         let new = Membership { group: group.id, member: member.id, since: pass.now() };
-        let told = self.happening(context, kind::MEMBER_ADDED).about(member.id).saying(group.id);
+        let told = self.happening(context, kind::MEMBER_ADDED).about(&member.id).saying(&group.id);
         let receipt = self.audited(context, Mutation::AddMember(pass, new), told).await?;
         expect_receipt!(receipt, Receipt::Member(membership) => membership)
     }
@@ -58,7 +58,7 @@ impl Engine {
         }
         let group = self.named(context, group).await?.ok_or(Error::NotFound("group"))?.id;
         let member = self.named(context, member).await?.ok_or(Error::NotFound("member"))?.id;
-        let told = self.happening(context, kind::MEMBER_REMOVED).about(member).saying(group);
+        let told = self.happening(context, kind::MEMBER_REMOVED).about(&member).saying(&group);
         let leave = Mutation::RemoveMember { pass, group, member };
         let receipt = self.audited(context, leave, told).await?;
         expect_receipt!(receipt, Receipt::MemberRemoved { revoked, .. } => revoked)
@@ -109,13 +109,13 @@ impl Engine {
             }
             let new = Membership { group: group.id, member, since: pass.now() };
             let told = self.happening_by_itself(workspace, group.id, kind::MEMBER_ADDED);
-            let told = told.about(member).saying(group.id);
+            let told = told.about(&member).saying(&group.id);
             self.audited_unasked(Mutation::AddMember(pass.clone(), new), told).await?;
         }
         for Membership { group, member, .. } in standing {
             let told = self.happening_by_itself(workspace, group, kind::MEMBER_REMOVED);
             let leave = Mutation::RemoveMember { pass: pass.clone(), group, member };
-            self.audited_unasked(leave, told.about(member).saying(group)).await?;
+            self.audited_unasked(leave, told.about(&member).saying(&group)).await?;
         }
         Ok(())
     }

@@ -66,7 +66,7 @@ impl Engine {
             return Err(Error::TooMany("too many searches of a store that may only be searched"));
         }
         for store in pass.guarded() {
-            let told = self.happening(context, kind::SEARCHED).in_store(*store).saying(query);
+            let told = self.happening(context, kind::SEARCHED).in_store(*store).saying(&query);
             self.record(told).await?;
         }
         Ok(())

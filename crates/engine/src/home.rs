@@ -6,7 +6,7 @@
 //! somebody's id gives no right to anything.
 
 use crate::access::expect_receipt;
-use crate::{Context, Engine, Error, Result, SWITCHED_OFF};
+use crate::{Context, Engine, Error, Result};
 use loci_model::policy::{self, Ground};
 use loci_model::store::{OnRemove, Partitioning, Repeats, Who};
 use loci_model::{
@@ -28,6 +28,29 @@ pub struct HomeLimits {
 impl Default for HomeLimits {
     fn default() -> Self {
         Self { content_bytes_max: limit::CONTENT_BYTES_DEFAULT as u64, memories_max: 10_000 }
+    }
+}
+
+/// What a home is looked for, which decides what becomes of one that is not there yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To search it.
+    Search,
+    /// To read it.
+    Read,
+    /// To change or take away what is there; where nothing is, nothing is made.
+    Change,
+    /// To write; it is made.
+    Write,
+}
+
+impl Purpose {
+    fn level(self) -> Level {
+        match self {
+            Self::Search => Level::Search,
+            Self::Read => Level::Read,
+            Self::Change | Self::Write => Level::ReadWrite,
+        }
     }
 }
 
@@ -136,7 +159,7 @@ impl Engine {
     }
 
     /// The store that a text names: a store's own id, or whose home it is. `None` is a home of the
-    /// caller's in which nothing was ever written; with `is_for_writing`, homes are made.
+    /// caller's in which nothing was ever written.
     ///
     /// Whether the caller may do anything there is decided when it does it. Ids that name nothing
     /// are `NotFound`.
@@ -144,13 +167,13 @@ impl Engine {
         &self,
         context: &Context,
         text: &str,
-        is_for_writing: bool,
+        purpose: Purpose,
     ) -> Result<Option<StoreId>> {
         if let Ok(id) = text.parse::<StoreId>() {
             return Ok(Some(id));
         }
         if let Some(principal) = self.named(context, text).await? {
-            return self.home(context, &principal, is_for_writing).await;
+            return self.home(context, &principal, purpose).await;
         }
         match uuid::Uuid::try_parse(text) {
             Ok(uuid) => Ok(Some(StoreId::from_u128(uuid.as_u128()))),
@@ -163,46 +186,45 @@ impl Engine {
         &self,
         context: &Context,
         of: &Principal,
-        is_for_writing: bool,
+        purpose: Purpose,
     ) -> Result<Option<StoreId>> {
-        let is_own = of.id == context.caller.principal;
-        require_on(&context.caller, is_own)?;
         let address = Address::home(of.id);
         if let Some(store) = self.storage.store_at(of.workspace, &address).await? {
             return Ok(Some(store));
         }
-        match (is_own, of.kind) {
-            (true, _) if !is_for_writing => Ok(None),
+        let is_own = of.id == context.caller.principal;
+        if is_own {
+            policy::at_home(&context.caller, purpose.level())?;
+        } else if matches!(of.kind, PrincipalKind::Agent | PrincipalKind::Service) {
             // Nobody can have been given anything in a home that is not there. Groups and users
             // are another matter: who is near them is asked of the store.
-            (false, PrincipalKind::Agent | PrincipalKind::Service) => {
-                Err(Error::NotFound("memory store"))
-            }
-            _ if self.is_replica() => Err(Error::NotFound("memory store")),
-            _ => {
-                let policy = StorePolicy {
-                    partitioning: Partitioning::ByOwner,
-                    remove: Who::Owner,
-                    ..self.home_policy()
-                };
-                self.make_at(of, address, "home", policy).await.map(Some)
-            }
+            return Err(Error::NotFound("memory store"));
         }
+        if is_own && purpose != Purpose::Write {
+            return Ok(None);
+        }
+        self.require_primary()?;
+        let policy = StorePolicy {
+            partitioning: Partitioning::ByOwner,
+            remove: Who::Owner,
+            ..self.home_policy()
+        };
+        self.make_at(of, address, "home", policy).await.map(Some)
     }
 
     /// The caller's own notes about those who call it; `None` when it never wrote any.
     pub async fn callers_store(
         &self,
         context: &Context,
-        is_for_writing: bool,
+        purpose: Purpose,
     ) -> Result<Option<StoreId>> {
-        require_on(&context.caller, true)?;
         let Caller { workspace, principal, .. } = context.caller;
         let address = Address::callers(principal);
         if let Some(store) = self.storage.store_at(workspace, &address).await? {
             return Ok(Some(store));
         }
-        if !is_for_writing {
+        policy::at_home(&context.caller, purpose.level())?;
+        if purpose != Purpose::Write {
             return Ok(None);
         }
         self.require_primary()?;
@@ -271,14 +293,6 @@ impl Engine {
         }
         reached.sort_by_key(|one| one.ground != Ground::Owner);
         Ok(reached)
-    }
-}
-
-/// Whether there is memory at all: what is off is not empty, and is not made.
-fn require_on(caller: &Caller, is_own: bool) -> Result<()> {
-    match caller.memory.is_on && (caller.memory.own || !is_own) {
-        true => Ok(()),
-        false => Err(Error::Denied(SWITCHED_OFF)),
     }
 }
 

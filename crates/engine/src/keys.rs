@@ -137,7 +137,7 @@ impl Engine {
             expires_at,
             revoked_at: None,
         };
-        let told = self.happening(context, kind::KEY_CREATED).about(key.id);
+        let told = self.happening(context, kind::KEY_CREATED).about(&key.id);
         let receipt = self.audited(context, Mutation::CreateKey(key), told).await?;
         let key = expect_receipt!(receipt, Receipt::Key(key) => key)?;
         // Somebody may have got in between with the same idempotency key.
@@ -184,7 +184,7 @@ impl Engine {
     /// Revokes a key; it opens nothing from now on.
     pub async fn revoke_key(&self, context: &Context, key: KeyId) -> Result<ApiKey> {
         let pass = self.admin_pass(context)?;
-        let told = self.happening(context, kind::KEY_REVOKED).about(key);
+        let told = self.happening(context, kind::KEY_REVOKED).about(&key);
         let receipt = self.audited(context, Mutation::RevokeKey(pass, key), told).await?;
         expect_receipt!(receipt, Receipt::Key(key) => key)
     }
@@ -211,7 +211,7 @@ impl Engine {
             } else {
                 let told = self.happening_by_itself(owner.workspace, owner.id, kind::KEY_REVOKED);
                 let revoke = Mutation::RevokeKey(pass.clone(), key.id);
-                self.audited_unasked(revoke, told.about(key.id)).await?;
+                self.audited_unasked(revoke, told.about(&key.id)).await?;
             }
         }
         if let Some(key) = standing {
@@ -233,7 +233,7 @@ impl Engine {
             revoked_at: None,
         };
         let told = self.happening_by_itself(owner.workspace, owner.id, kind::KEY_CREATED);
-        let told = told.about(key.id);
+        let told = told.about(&key.id);
         let receipt = self.audited_unasked(Mutation::CreateKey(key), told).await?;
         expect_receipt!(receipt, Receipt::Key(key) => key)
     }

@@ -36,7 +36,7 @@ pub use changes::ChangePage;
 pub use context::{Context, IdempotencyKey, Identified};
 pub use error::{Error, NOT_THE_WRITER, SWITCHED_OFF};
 pub use groups::Group;
-pub use home::{HomeLimits, Reached};
+pub use home::{HomeLimits, Purpose, Reached};
 pub use keys::{DeclaredKey, NewKey};
 pub use loci_storage::request::as_one_request;
 pub use principals::NewPrincipal;

@@ -28,7 +28,7 @@ impl Engine {
     ) -> Result<Principal> {
         self.admin_pass(context)?;
         let principal = self.new_principal(context.caller.workspace, new)?;
-        let told = self.happening(context, kind::PRINCIPAL_CREATED).about(principal.id);
+        let told = self.happening(context, kind::PRINCIPAL_CREATED).about(&principal.id);
         let receipt = self.audited(context, Mutation::CreatePrincipal(principal), told).await?;
         expect_receipt!(receipt, Receipt::Principal(principal) => principal)
     }
@@ -60,7 +60,7 @@ impl Engine {
         }
         let principal = self.new_principal(workspace, new)?;
         let told = self.happening_by_itself(workspace, principal.id, kind::PRINCIPAL_CREATED);
-        let told = told.about(principal.id);
+        let told = told.about(&principal.id);
         let receipt = self.audited_unasked(Mutation::CreatePrincipal(principal), told).await?;
         expect_receipt!(receipt, Receipt::Principal(principal) => principal)
     }
@@ -73,8 +73,8 @@ impl Engine {
         memory: MemorySwitches,
     ) -> Result<Principal> {
         let pass = self.admin_pass(context)?;
-        let told = self.happening(context, kind::MEMORY_SWITCHED).about(principal);
-        let told = told.saying(spelled(memory));
+        let told = self.happening(context, kind::MEMORY_SWITCHED).about(&principal);
+        let told = told.saying(&spelled(memory));
         let switch = Mutation::SwitchMemory(pass, principal, memory);
         let receipt = self.audited(context, switch, told).await?;
         expect_receipt!(receipt, Receipt::Principal(principal) => principal)
@@ -93,7 +93,7 @@ impl Engine {
         let pass = system.administer(principal.workspace, self.seams.now());
         let id = principal.id;
         let told = self.happening_by_itself(principal.workspace, id, kind::MEMORY_SWITCHED);
-        let told = told.about(id).saying(spelled(memory));
+        let told = told.about(&id).saying(&spelled(memory));
         self.audited_unasked(Mutation::SwitchMemory(pass, id, memory), told).await?;
         Ok(())
     }

@@ -48,7 +48,7 @@ impl Engine {
             Grantee::Everyone => "everyone".to_owned(),
         };
         let told = self.happening(context, kind::GRANT_GIVEN).in_store(store);
-        let told = told.about(grantee).saying(format!("{:?}", new.level).to_lowercase());
+        let told = told.about(&grantee).saying(&format!("{:?}", new.level).to_lowercase());
         let receipt = self.audited(context, Mutation::Share(pass, grant), told).await?;
         expect_receipt!(receipt, Receipt::Grant(grant) => grant)
     }
@@ -64,7 +64,7 @@ impl Engine {
             return expect_receipt!(receipt, Receipt::Revoked(grants) => grants);
         }
         let pass = self.share_pass(context, store).await?;
-        let told = self.happening(context, kind::GRANT_REVOKED).in_store(store).about(grant);
+        let told = self.happening(context, kind::GRANT_REVOKED).in_store(store).about(&grant);
         let receipt = self.audited(context, Mutation::Revoke(pass, grant), told).await?;
         expect_receipt!(receipt, Receipt::Revoked(grants) => grants)
     }

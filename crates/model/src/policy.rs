@@ -310,9 +310,9 @@ pub fn share(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<SharePass
         giver: caller.principal,
         level_max: stands_on.map_or(Level::ReadWrite, |grant| grant.level),
         expires_max: stands_on.and_then(|grant| grant.expires_at),
-        // A group owns its store together.
-        revokes_any: facts.standing(caller, now) == Standing::Owner
-            || ground == Some(Ground::Member),
+        // A group owns its store together; and whoever may share their own store may also stop
+        // sharing it, with whatever credential.
+        revokes_any: is_admin || matches!(ground, Some(Ground::Owner | Ground::Member)),
     })
 }
 
@@ -350,6 +350,17 @@ pub fn create(caller: &Caller) -> Result<(), Denied> {
     let is_whole = caller.scope.stores.is_none() && caller.session.is_none();
     let may = may_write && is_whole && caller.memory.is_on;
     if IS_OPEN || may { Ok(()) } else { Err(Denied::KNOWN) }
+}
+
+/// What may be done in one's own home while there is none yet: as much as the credential carries,
+/// if it is not tied to a session or to certain stores.
+pub fn at_home(caller: &Caller, level: Level) -> Result<(), Denied> {
+    let is_whole = caller.scope.stores.is_none() && caller.session.is_none();
+    let may = is_whole && caller.scope.power >= Power::UpTo(level);
+    if !(caller.memory.is_on && caller.memory.own) && !IS_OPEN {
+        return Err(Denied { may_know: true, is_off: true });
+    }
+    if may || IS_OPEN { Ok(()) } else { Err(Denied::KNOWN) }
 }
 
 /// Principals, keys, export, import, backup, check.
@@ -501,8 +512,13 @@ impl BrowsePass {
 }
 
 impl SharePass {
-    /// Whether a grant may be taken back or replaced: by whoever gave it, and by the owner.
-    /// Replacing counts as taking back, or a guest could make others' grants its own.
+    /// Whether a grant may be replaced by another: like taking it back, unless it is over.
+    pub fn may_replace(&self, grant: &Grant) -> bool {
+        self.may_revoke(grant) || !grant.is_valid_at(self.now)
+    }
+
+    /// Whether a grant may be taken back: by whoever gave it, and by the owner. Replacing counts as
+    /// taking back, or a guest could make others' grants its own.
     pub fn may_revoke(&self, grant: &Grant) -> bool {
         self.revokes_any || grant.given_by == self.giver
     }

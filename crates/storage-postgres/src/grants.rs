@@ -83,7 +83,7 @@ pub(crate) async fn share(tx: &Tx, pass: &SharePass, grant: &Grant) -> Result<Re
     match tx.query_opt(sql, &[&id, &grantee_key(grant.grantee)]).await? {
         Some(row) => {
             let known = read(&row, 0, store.id)?;
-            if !pass.may_revoke(&known) {
+            if !pass.may_replace(&known) {
                 return Err(StorageError::ExceedsGiver.into());
             }
             grant.id = known.id;

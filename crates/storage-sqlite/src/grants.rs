@@ -104,7 +104,7 @@ impl Core {
                 Grantee::Everyone => None,
             };
             match to_grantee(&core.conn, row.store_pk, pass.store(), grantee)? {
-                Some(known) if !pass.may_revoke(&known) => {
+                Some(known) if !pass.may_replace(&known) => {
                     return Err(StorageError::ExceedsGiver.into());
                 }
                 Some(known) => {

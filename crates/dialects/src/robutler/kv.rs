@@ -10,7 +10,7 @@ use super::place::Place;
 use super::render::{DoneBody, EntriesBody, EntryBody, json};
 use super::value::Value;
 use super::{list, memory};
-use loci_engine::{Context, Error};
+use loci_engine::{Context, Error, Purpose};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -30,7 +30,7 @@ const SECOND: &str = "/api/storage/kv";
 )]
 pub(super) async fn many(call: Call) -> Answer {
     let context = call.acting().await?;
-    let place = Place::own(&call.engine, &context, false).await?;
+    let place = Place::own(&call.engine, &context, Purpose::Read).await?;
     list::answer(&call, &context, &place).await
 }
 
@@ -48,7 +48,7 @@ pub(super) async fn many(call: Call) -> Answer {
 pub(super) async fn read(call: Call) -> Answer {
     let Some(key) = call.key_after(SECOND)? else { return many(call).await };
     let context = call.acting().await?;
-    let place = Place::own(&call.engine, &context, false).await?;
+    let place = Place::own(&call.engine, &context, Purpose::Read).await?;
     read_entry(&call, &context, &place, key).await
 }
 
@@ -81,13 +81,13 @@ pub(super) async fn write(call: Call) -> Answer {
 pub(super) async fn remove(call: Call) -> Answer {
     let Some(key) = call.key_after(SECOND)? else { return memory::nameless(call).await };
     let context = call.acting().await?;
-    let place = Place::own(&call.engine, &context, false).await?;
+    let place = Place::own(&call.engine, &context, Purpose::Change).await?;
     remove_entry(&call, &context, &place, key).await
 }
 
 async fn write_own(call: &Call, context: &Context, key: String) -> Answer {
     let (name, new) = what_to_write(call, key)?;
-    let place = Place::own(&call.engine, context, true).await?;
+    let place = Place::own(&call.engine, context, Purpose::Write).await?;
     write_entry(call, context, &place, &name, &new).await
 }
 
@@ -141,7 +141,7 @@ pub(super) async fn first_read(call: Call) -> Answer {
     let context = first_acting(&call).await?;
     let namespace = call.text("namespace")?.unwrap_or_default().into_owned();
     let name = Name { namespace, key: first_key(&call)? };
-    let place = Place::own(&call.engine, &context, false).await?;
+    let place = Place::own(&call.engine, &context, Purpose::Read).await?;
     let found = match place.store {
         None => Err(Error::NotFound("memory")),
         Some(store) => Desk { engine: &call.engine, context: &context, store }.read(&name).await,
@@ -189,7 +189,7 @@ pub(super) async fn first_write(call: Call) -> Answer {
 pub(super) async fn first_remove(call: Call) -> Answer {
     let context = first_acting(&call).await?;
     let key = first_key(&call)?;
-    let place = Place::own(&call.engine, &context, false).await?;
+    let place = Place::own(&call.engine, &context, Purpose::Change).await?;
     remove_entry(&call, &context, &place, key).await
 }
 

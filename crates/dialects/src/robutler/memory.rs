@@ -9,7 +9,7 @@ use super::place::Place;
 use super::render::{DoneBody, EntriesBody, EntryBody, Writers, done, json};
 use super::value::Kept;
 use super::{list, reach, share};
-use loci_engine::{Context, Error};
+use loci_engine::{Context, Error, Purpose};
 use loci_model::Audience;
 
 /// Where entries are.
@@ -107,7 +107,7 @@ pub(super) async fn nameless(_: Call) -> Answer {
 pub(super) async fn read(call: Call) -> Answer {
     let Some(key) = call.key_after(ROUTE)? else { return many(call).await };
     let context = call.acting().await?;
-    let place = Place::of(&call, &context, false).await?;
+    let place = Place::of(&call, &context, Purpose::Read).await?;
     read_entry(&call, &context, &place, key).await
 }
 
@@ -124,7 +124,7 @@ pub(super) async fn write(call: Call) -> Answer {
     let Some(key) = call.key_after(ROUTE)? else { return nameless(call).await };
     let context = call.acting().await?;
     let (name, new) = what_to_write(&call, key)?;
-    let place = Place::of(&call, &context, true).await?;
+    let place = Place::of(&call, &context, Purpose::Write).await?;
     write_entry(&call, &context, &place, &name, &new).await
 }
 
@@ -144,7 +144,7 @@ pub(super) async fn write(call: Call) -> Answer {
 pub(super) async fn remove(call: Call) -> Answer {
     let Some(key) = call.key_after(ROUTE)? else { return take_back(call).await };
     let context = call.acting().await?;
-    let place = Place::of(&call, &context, false).await?;
+    let place = Place::of(&call, &context, Purpose::Change).await?;
     remove_entry(&call, &context, &place, key).await
 }
 
@@ -240,6 +240,6 @@ async fn list_entries(call: &Call) -> Answer {
     if call.query().get("inContext")?.as_deref() == Some("true") {
         context.caller.audience = Audience::Model;
     }
-    let place = Place::of(call, &context, false).await?;
+    let place = Place::of(call, &context, Purpose::Read).await?;
     list::answer(call, &context, &place).await
 }

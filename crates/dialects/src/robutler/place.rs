@@ -5,7 +5,7 @@
 
 use super::call::Call;
 use super::error::Problem;
-use loci_engine::{Context, Engine, Error};
+use loci_engine::{Context, Engine, Error, Purpose};
 use loci_model::{Principal, StoreId};
 
 /// A store, or where one will be.
@@ -22,14 +22,12 @@ impl Place {
     pub(in crate::robutler) async fn of(
         call: &Call,
         context: &Context,
-        is_for_writing: bool,
+        purpose: Purpose,
     ) -> Result<Self, Problem> {
         let engine = &call.engine;
         match call.id("store")?.as_deref() {
-            None | Some("default" | "self") => {
-                Ok(Self::own(engine, context, is_for_writing).await?)
-            }
-            Some(named) => Ok(Self::named(engine, context, named, is_for_writing).await?),
+            None | Some("default" | "self") => Ok(Self::own(engine, context, purpose).await?),
+            Some(named) => Ok(Self::named(engine, context, named, purpose).await?),
         }
     }
 
@@ -37,10 +35,10 @@ impl Place {
     pub(in crate::robutler) async fn own(
         engine: &Engine,
         context: &Context,
-        is_for_writing: bool,
+        purpose: Purpose,
     ) -> Result<Self, Error> {
         let own = own(engine, context).await?;
-        let store = engine.home(context, &own, is_for_writing).await?;
+        let store = engine.home(context, &own, purpose).await?;
         Ok(Self { store, name: own.name })
     }
 
@@ -48,15 +46,15 @@ impl Place {
         engine: &Engine,
         context: &Context,
         text: &str,
-        is_for_writing: bool,
+        purpose: Purpose,
     ) -> Result<Self, Error> {
         if text.parse::<StoreId>().is_err()
             && let Some(principal) = engine.named(context, text).await?
         {
-            let store = engine.home(context, &principal, is_for_writing).await?;
+            let store = engine.home(context, &principal, purpose).await?;
             return Ok(Self { store, name: principal.name });
         }
-        let store = engine.store_named(context, text, is_for_writing).await?;
+        let store = engine.store_named(context, text, purpose).await?;
         let name = match store {
             Some(store) => name_of(engine, context, store).await?,
             None => text.to_owned(),

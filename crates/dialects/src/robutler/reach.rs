@@ -9,8 +9,9 @@ use super::call::{Answer, Call};
 use super::error::Problem;
 use super::place::{Place, own};
 use super::render::{EntriesBody, EntryBody, Writers, json};
+use axum::http::{HeaderName, HeaderValue};
 use loci_engine::search::{Hit, Reach, SearchRequest, Wanted};
-use loci_engine::{Context, Error};
+use loci_engine::{Context, Error, Purpose};
 use loci_model::policy::Ground;
 use loci_model::{Audience, Level, Power, Principal, PrincipalId, PrincipalKind, StoreId, View};
 use serde::Serialize;
@@ -18,6 +19,8 @@ use utoipa::ToSchema;
 
 /// Results of one search.
 const FOUND_MAX: usize = 50;
+/// How many stores a search left out because they were searched too often.
+const LEFT_OUT: HeaderName = HeaderName::from_static("loci-stores-left-out");
 
 /// A store that the agent can reach.
 struct Reachable {
@@ -128,8 +131,8 @@ async fn near(
     let Some(id) = call.id(parameter)? else { return Ok(None) };
     let found: Option<Principal> = call.engine.named(context, &id).await?;
     let Some(found) = found.filter(|found| found.kind == kind) else { return Ok(None) };
-    match call.engine.home(context, &found, false).await {
-        Ok(_) | Err(Error::NotFound(_) | Error::Denied(_)) => Ok(Some(found.id)),
+    match call.engine.home(context, &found, Purpose::Search).await {
+        Ok(_) | Err(Error::NotFound(_) | Error::Denied(_) | Error::Replica) => Ok(Some(found.id)),
         Err(error) => Err(error.into()),
     }
 }
@@ -156,13 +159,14 @@ pub(super) async fn search(call: &Call) -> Answer {
         false => reachable(call, &context).await?,
     };
     let mut found = find(call, &context, &stores, &wanted).await;
-    let mut truncated = false;
+    let mut left_out = 0;
     if let (Err(Error::TooMany(_)), false) = (&found, is_named) {
         // Anybody can share with anybody: that must not take away the search of what is one's own.
+        let all = stores.len();
         stores.retain(|one| one.level > Level::Search);
         if !stores.is_empty() {
             found = find(call, &context, &stores, &wanted).await;
-            truncated = true;
+            left_out = all - stores.len();
         }
     }
     let hits = found?;
@@ -173,12 +177,16 @@ pub(super) async fn search(call: &Call) -> Answer {
         let store = store.map(|one| one.name.as_str()).unwrap_or_default();
         EntryBody::of(&hit.memory, store, writers.name(&hit.memory)).scored(hit.score)
     });
-    Ok(json(&EntriesBody { entries: entries.collect(), truncated }))
+    let mut answer = json(&EntriesBody { entries: entries.collect(), truncated: false });
+    if left_out > 0 {
+        answer.headers_mut().insert(LEFT_OUT, HeaderValue::from(left_out));
+    }
+    Ok(answer)
 }
 
 /// The one store that a request names.
 async fn named(call: &Call, context: &Context) -> Result<Reachable, Problem> {
-    let Place { store, name } = Place::of(call, context, false).await?;
+    let Place { store, name } = Place::of(call, context, Purpose::Search).await?;
     Ok(Reachable { store, name, level: Level::Search, source: Source::Grant })
 }
 

@@ -90,8 +90,7 @@ pub(in crate::robutler) fn to_millis(time: Timestamp) -> String {
 #[schema(as = RobutlerEntries)]
 pub(in crate::robutler) struct EntriesBody<'a> {
     pub(in crate::robutler) entries: Vec<EntryBody<'a>>,
-    /// Only there when entries were left out: more than one answer holds, or out of stores that
-    /// were searched too often.
+    /// Only there when there are more than one answer holds.
     #[serde(skip_serializing_if = "is_false")]
     pub(in crate::robutler) truncated: bool,
 }

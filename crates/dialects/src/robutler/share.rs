@@ -8,7 +8,7 @@ use super::error::Problem;
 use super::fields::Lifetime;
 use super::place::Place;
 use super::render::done;
-use loci_engine::{Context, Error, NewGrant};
+use loci_engine::{Context, Error, NewGrant, Purpose};
 use loci_model::{Grant, Grantee, Level, PrincipalKind, StoreId, Timestamp};
 
 /// Who may not be named as a principal: everybody.
@@ -48,7 +48,7 @@ pub(super) async fn share(call: &Call) -> Answer {
     };
     let end = end(call)?;
     let named = grantee_named(call)?;
-    let store = Place::of(call, &context, true).await?.existing()?;
+    let store = Place::of(call, &context, Purpose::Write).await?.existing()?;
     let grantee = grantee(call, &context, store, &named).await?;
     let new = NewGrant { grantee, level, expires_at: end };
     match call.engine.share(&context, store, new.clone()).await {
@@ -82,7 +82,9 @@ async fn own_end(
 pub(super) async fn unshare(call: &Call) -> Answer {
     let context = unsharer(call).await?;
     let named = grantee_named(call)?;
-    let Some(store) = Place::of(call, &context, false).await?.store else { return Ok(done()) };
+    let Some(store) = Place::of(call, &context, Purpose::Change).await?.store else {
+        return Ok(done());
+    };
     let grantee = match named.as_str() {
         EVERYONE => Some(Grantee::Everyone),
         named => {

@@ -9,7 +9,7 @@ use super::answer::{Stop, says};
 use super::input::Input;
 use super::place::{Place, Whose};
 use super::shelf::Shelf;
-use loci_engine::{Context, Engine};
+use loci_engine::{Context, Engine, Purpose};
 use loci_model::{Audience, limit};
 
 /// A request that is being answered.
@@ -47,8 +47,8 @@ impl<'a> Desk<'a> {
     }
 
     /// Where that is.
-    pub(super) async fn place(&self, whose: Whose<'_>) -> Result<Place, Stop> {
-        Ok(Place::find(self.engine, &self.context, whose).await?)
+    pub(super) async fn place(&self, whose: Whose<'_>, purpose: Purpose) -> Result<Place, Stop> {
+        Ok(Place::find(self.engine, &self.context, whose, purpose).await?)
     }
 
     /// A place, ready to be worked on.

@@ -2,7 +2,7 @@
 //! their homes; a home in which nothing was ever written is empty to read and made by the first
 //! write. Whether the caller may do anything there is decided by the core when it is done.
 
-use loci_engine::{Context, Engine, Error};
+use loci_engine::{Context, Engine, Error, Purpose};
 use loci_model::{Principal, StoreId};
 
 /// Whose memory.
@@ -39,23 +39,18 @@ impl Place {
         engine: &Engine,
         context: &Context,
         whose: Whose<'_>,
+        purpose: Purpose,
     ) -> Result<Self, Error> {
-        let place = match whose {
+        Ok(match whose {
             Whose::Own => {
                 let own = own(engine, context).await?;
-                Self { store: engine.home(context, &own, false).await?, name: own.name }
+                Self { store: engine.home(context, &own, purpose).await?, name: own.name }
             }
             Whose::Named(id) => {
-                let store = engine.store_named(context, id, false).await?;
+                let store = engine.store_named(context, id, purpose).await?;
                 Self { store, name: id.to_owned() }
             }
-        };
-        let memory = context.caller.memory;
-        if place.store.is_none() && !(memory.is_on && memory.own) {
-            // There is no store yet of which the core could say so.
-            return Err(Error::Denied(super::answer::SWITCHED_OFF));
-        }
-        Ok(place)
+        })
     }
 
     /// The store, made if it is the caller's home and this is the first that is written there.
@@ -68,7 +63,7 @@ impl Place {
             return Ok(store);
         }
         let own = own(engine, context).await?;
-        engine.home(context, &own, true).await?.ok_or(Error::NotFound("memory store"))
+        engine.home(context, &own, Purpose::Write).await?.ok_or(Error::NotFound("memory store"))
     }
 }
 

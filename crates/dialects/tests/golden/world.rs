@@ -165,7 +165,12 @@ impl World {
     async fn fill(&self, name: &str, count: usize) {
         let caller = self.engine.authenticate_agent(name, Audience::Host, None).await.unwrap();
         let context = Context { caller, request: RequestId::from_u128(0), idempotency: None };
-        let home = self.engine.store_named(&context, name, true).await.unwrap().unwrap();
+        let home = self
+            .engine
+            .store_named(&context, name, loci_engine::Purpose::Write)
+            .await
+            .unwrap()
+            .unwrap();
         let path = |number| MemoryPath::parse(&format!("/fill-{number:05}")).unwrap();
         let edits = (0..count).map(|number| Edit::put_text(path(number), "full"));
         self.engine.commit_tree(&context, home, edits.collect(), "fill").await.unwrap();

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::Request;
 use http_body_util::BodyExt;
 use loci_engine::seam::Seams;
-use loci_engine::{Context, Engine, FirstStart, HomeLimits, Identified};
+use loci_engine::{Context, Engine, FirstStart, HomeLimits, Identified, Purpose};
 use loci_model::time::Clock;
 use loci_model::{Audience, Caller, RequestId, StoreId, Timestamp};
 use loci_storage::mem::MemStorage;
@@ -86,7 +86,7 @@ impl World {
     }
 
     pub(crate) async fn store_of(&self, caller: Caller) -> StoreId {
-        let store = self.engine.callers_store(&Self::context(caller), true).await;
+        let store = self.engine.callers_store(&Self::context(caller), Purpose::Write).await;
         store.unwrap().unwrap()
     }
 

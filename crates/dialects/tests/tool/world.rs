@@ -6,7 +6,7 @@ use axum::body::Body;
 use http_body_util::BodyExt;
 use loci_dialects::tool::{ToolOptions, router};
 use loci_engine::seam::Seams;
-use loci_engine::{Context, Engine, FirstStart, Identified, NewPrincipal};
+use loci_engine::{Context, Engine, FirstStart, Identified, NewPrincipal, Purpose};
 use loci_model::time::Clock;
 use loci_model::{
     Actor, At, Audience, Caller, Content, Edit, KeyScope, MemoryPath, Power, Principal,
@@ -152,7 +152,7 @@ impl World {
     pub(crate) async fn home(&self, who: &str) -> StoreId {
         let context = self.context(who).await;
         let agent = self.agent(who).await;
-        self.engine.home(&context, &agent, true).await.unwrap().unwrap()
+        self.engine.home(&context, &agent, Purpose::Write).await.unwrap().unwrap()
     }
 
     /// Writes past the tool, as another door would.

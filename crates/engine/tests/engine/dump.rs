@@ -1,7 +1,7 @@
 //! Export and import: what comes out goes in, and comes out again the same.
 
 use crate::stage::Stage;
-use loci_engine::{Context, Engine, NewGrant};
+use loci_engine::{Context, Engine, NewGrant, Purpose};
 use loci_model::store::Repeats;
 use loci_model::{
     At, AttributesPatch, Content, Edit, EditOp, Expect, Grantee, Level, MemoryPath, Patch,
@@ -94,11 +94,11 @@ async fn groups_homes_and_switches_are_carried_over() {
     let off = loci_model::MemorySwitches { users: false, ..Default::default() };
     source.engine.switch_memory(&source.admin, agent.caller.principal, off).await.unwrap();
     for whose in ["agent", "chat"] {
-        let home = source.engine.store_named(&agent, whose, true).await.unwrap().unwrap();
+        let home = source.engine.store_named(&agent, whose, Purpose::Write).await.unwrap().unwrap();
         let edit = Edit::put_text(MemoryPath::parse("/k").unwrap(), whose);
         source.engine.commit_one(&agent, home, edit, "api").await.unwrap();
     }
-    source.engine.callers_store(&agent, true).await.unwrap();
+    source.engine.callers_store(&agent, Purpose::Write).await.unwrap();
     let lines = export(&source.engine, &source.admin).await;
     let target = Stage::new().await;
     target.somebody("somebody who changes all ids").await;
@@ -117,19 +117,19 @@ async fn groups_homes_and_switches_are_carried_over() {
 async fn a_home_that_is_taken_stays_and_the_other_comes_without_its_address() {
     let source = Stage::new().await;
     let agent = source.somebody("agent").await;
-    let home = source.engine.store_named(&agent, "agent", true).await.unwrap().unwrap();
+    let home = source.engine.store_named(&agent, "agent", Purpose::Write).await.unwrap().unwrap();
     let edit = Edit::put_text(MemoryPath::parse("/k").unwrap(), "from elsewhere");
     source.engine.commit_one(&agent, home, edit, "api").await.unwrap();
     let lines = export(&source.engine, &source.admin).await;
     let target = Stage::new().await;
     target.somebody("somebody who changes all ids").await;
     let there = target.somebody("agent").await;
-    let own = target.engine.store_named(&there, "agent", true).await.unwrap();
+    let own = target.engine.store_named(&there, "agent", Purpose::Write).await.unwrap();
     target.pass_secs(1);
     for _ in 0..2 {
         target.engine.import_lines(&target.admin, lines.clone()).await.unwrap();
     }
-    assert_eq!(target.engine.store_named(&there, "agent", true).await.unwrap(), own);
+    assert_eq!(target.engine.store_named(&there, "agent", Purpose::Write).await.unwrap(), own);
     let kept = target.engine.store(&there, home).await.unwrap();
     assert_eq!((kept.address, kept.owner), (None, there.caller.principal));
 }

@@ -1,7 +1,7 @@
 //! Being in a group: what it opens, and that leaving closes it, with everything given on.
 
 use crate::stage::Stage;
-use loci_engine::{Context, Error, NewGrant};
+use loci_engine::{Context, Error, NewGrant, Purpose};
 use loci_model::{Edit, Grantee, Level, MemoryPath, PrincipalKind, StoreId};
 
 async fn join(stage: &Stage, group: &str, member: &str, kind: PrincipalKind) {
@@ -22,7 +22,7 @@ async fn the_store_of_a_chat_is_open_while_one_is_in_it() {
     let stage = Stage::new().await;
     let (agent, other) = (stage.somebody("agent").await, stage.somebody("other").await);
     join(&stage, "chat", "agent", PrincipalKind::Agent).await;
-    let chat = stage.engine.store_named(&agent, "chat", true).await.unwrap().unwrap();
+    let chat = stage.engine.store_named(&agent, "chat", Purpose::Write).await.unwrap().unwrap();
     write(&stage, &agent, chat).await.unwrap();
     assert!(matches!(write(&stage, &other, chat).await, Err(Error::NotFound(_))));
     join(&stage, "chat", "other", PrincipalKind::Agent).await;
@@ -42,7 +42,7 @@ async fn a_users_store_takes_a_chat_in_common_and_never_a_name_alone() {
     let stage = Stage::new().await;
     let agent = stage.somebody("agent").await;
     join(&stage, "chat", "person", PrincipalKind::User).await;
-    let store = stage.engine.store_named(&agent, "person", true).await.unwrap().unwrap();
+    let store = stage.engine.store_named(&agent, "person", Purpose::Write).await.unwrap().unwrap();
     assert!(matches!(write(&stage, &agent, store).await, Err(Error::NotFound(_))));
     join(&stage, "chat", "agent", PrincipalKind::Agent).await;
     write(&stage, &agent, store).await.unwrap();
@@ -57,8 +57,8 @@ async fn leaving_takes_back_what_was_given_because_of_it() {
     let (friend, friends_friend) = (stage.somebody("friend").await, stage.somebody("third").await);
     join(&stage, "chat", "agent", PrincipalKind::Agent).await;
     join(&stage, "chat", "person", PrincipalKind::User).await;
-    let chat = stage.engine.store_named(&agent, "chat", true).await.unwrap().unwrap();
-    let person = stage.engine.store_named(&agent, "person", true).await.unwrap().unwrap();
+    let chat = stage.engine.store_named(&agent, "chat", Purpose::Write).await.unwrap().unwrap();
+    let person = stage.engine.store_named(&agent, "person", Purpose::Write).await.unwrap().unwrap();
     for store in [chat, person] {
         stage.engine.share(&agent, store, to(&friend, Level::ReadWrite)).await.unwrap();
         stage.engine.share(&friend, store, to(&friends_friend, Level::Read)).await.unwrap();

@@ -1,7 +1,7 @@
 //! Homes, and acting for the one they belong to.
 
 use crate::stage::{Stage, full_key};
-use loci_engine::{Context, Error, NewGrant, NewKey, NewPrincipal};
+use loci_engine::{Context, Error, NewGrant, NewKey, NewPrincipal, Purpose};
 use loci_model::policy::Ground;
 use loci_model::{
     Actor, At, Audience, Edit, Expect, Grantee, Level, MemoryPath, MemorySwitches, PrincipalKind,
@@ -9,7 +9,7 @@ use loci_model::{
 };
 
 async fn home(stage: &Stage, who: &Context, whose: &str) -> StoreId {
-    stage.engine.store_named(who, whose, true).await.unwrap().unwrap()
+    stage.engine.store_named(who, whose, Purpose::Write).await.unwrap().unwrap()
 }
 
 async fn write(
@@ -38,7 +38,7 @@ async fn a_home_is_made_when_something_is_written_and_belongs_to_its_name() {
     let agent = stage.somebody("agent").await;
     let principal = stage.engine.named(&agent, "agent").await.unwrap().unwrap();
     let uuid = uuid::Uuid::from_u128(principal.id.as_u128()).to_string();
-    assert_eq!(stage.engine.store_named(&agent, "agent", false).await.unwrap(), None);
+    assert_eq!(stage.engine.store_named(&agent, "agent", Purpose::Read).await.unwrap(), None);
     let own = home(&stage, &agent, "agent").await;
     for name in [uuid.as_str(), &uuid.to_uppercase(), &principal.id.to_string(), &own.to_string()] {
         assert_eq!(home(&stage, &agent, name).await, own, "{name}");
@@ -48,9 +48,9 @@ async fn a_home_is_made_when_something_is_written_and_belongs_to_its_name() {
     let other = stage.somebody("other").await;
     assert!(read(&stage, &other, own).await.is_none());
     assert!(matches!(write(&stage, &other, own, "x").await, Err(Error::NotFound(_))));
-    let unknown = stage.engine.store_named(&agent, "nobody", true).await;
+    let unknown = stage.engine.store_named(&agent, "nobody", Purpose::Write).await;
     assert!(matches!(unknown, Err(Error::NotFound("memory store"))));
-    let of_other = stage.engine.store_named(&agent, "other", true).await;
+    let of_other = stage.engine.store_named(&agent, "other", Purpose::Write).await;
     assert!(matches!(of_other, Err(Error::NotFound(_))), "naming somebody makes nothing");
 }
 
@@ -157,11 +157,17 @@ async fn what_is_switched_off_is_neither_read_nor_written_nor_made() {
         Context { caller, ..agent.clone() }
     };
     let off = switched(MemorySwitches { own: false, ..Default::default() }).await;
-    assert!(matches!(stage.engine.store_named(&off, "agent", false).await, Err(Error::Denied(_))));
+    assert!(matches!(
+        stage.engine.store_named(&off, "agent", Purpose::Read).await,
+        Err(Error::Denied(_))
+    ));
     assert!(matches!(write(&stage, &off, store, "y").await, Err(Error::Denied(_))));
     assert!(read(&stage, &off, store).await.is_none());
     assert!(stage.engine.stores_of(&off).await.unwrap().is_empty());
-    assert!(matches!(stage.engine.callers_store(&off, true).await, Err(Error::Denied(_))));
+    assert!(matches!(
+        stage.engine.callers_store(&off, Purpose::Write).await,
+        Err(Error::Denied(_))
+    ));
     let all_off = switched(MemorySwitches { is_on: false, ..Default::default() }).await;
     assert!(stage.engine.create_store(&all_off, Default::default()).await.is_err());
     let on = switched(MemorySwitches::default()).await;

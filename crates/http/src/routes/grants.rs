@@ -148,6 +148,8 @@ pub(crate) async fn share(
     let now = engine.seams().now();
     let at = wanted.expires_at.as_deref();
     let expires_at = end(now, at, wanted.ttl_seconds, "ttl_seconds")?;
+    // Who is known here is not for those to find out who may not share.
+    engine.require_share(&context, store).await?;
     let grantee = grantee(engine, &context, &wanted.grantee).await?;
     let new = NewGrant { grantee, level: wanted.level.into(), expires_at };
     let grant = engine.share(&context, store, new).await?;

@@ -189,7 +189,11 @@ fn sharing_never_gives_more_than_one_has() {
     let foreign = Grant { given_by: OTHER, ..owners };
     let narrow = KeyScope { power: Power::UpTo(Level::ReadWrite), stores: None };
     let writing = Caller { scope: narrow, ..caller(OWNER) };
-    assert!(!share(&writing, &facts, NOW).unwrap().may_revoke(&foreign), "not with a writer's key");
+    assert!(share(&writing, &facts, NOW).unwrap().may_revoke(&foreign), "also with a writer's key");
+    let over = Grant { expires_at: Some(NOW), ..foreign };
+    let guest = share(&caller(OTHER), &facts, NOW).unwrap();
+    let over = Grant { given_by: OWNER, ..over };
+    assert!(guest.may_replace(&over) && !guest.may_revoke(&over), "what is over blocks nobody");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 //! devices that push in any order end up with the same notes.
 //!
 //! A device sends all it has and repeats a refused push for ever, so a line that means nothing is
-//! passed over. Lines about one key are taken together in their order, and as many keys as possible
-//! are written in one commit.
+//! passed over. Lines about one key are taken together in their order, and many keys are written by
+//! one commit.
 
 use super::answer::AnswerBody;
 use super::moment::Moment;
@@ -12,15 +12,16 @@ use super::name::{Key, Namespace, Place};
 use super::note::{self, Source, Written};
 use super::shelf::{Rows, Shelf};
 use super::write::{Attempt, Held, Next, TOO_BUSY};
-use loci_engine::Error;
+use loci_engine::{Error, Purpose};
 use loci_model::{Invalid, StoreId, View, limit};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
 
 /// Lines of one push.
 const LINES_MAX: usize = 100_000;
-/// Keys written by one commit; each takes two edits at most.
-const KEYS_AT_ONCE: usize = limit::TREE_EDITS_MAX / 4;
+/// Keys written by one commit; each takes two edits at most. A database gives up on a write that
+/// takes long, and a push that was cut off is sent again, which loses nothing.
+const KEYS_AT_ONCE: usize = limit::BATCH_EDITS_MAX;
 /// From how many keys on a whole namespace is read instead of each of them.
 const KEYS_READ_SINGLY: usize = 20;
 /// Memories read at once.
@@ -28,6 +29,9 @@ const BASIC_ROWS: usize = 1000;
 /// How often a single key is decided again, for each key of the push, because somebody else was
 /// faster.
 const ATTEMPTS_MAX: usize = 100;
+
+/// How often a push goes on although the database did not answer in time.
+const SLOW_MAX: usize = 4;
 
 /// One line.
 #[derive(Debug)]
@@ -70,17 +74,25 @@ impl Shelf<'_> {
         }
         let mut turns = turns(namespace, lines);
         if turns.is_empty() {
+            if let Some(store) = self.store(Purpose::Change).await? {
+                self.engine.require_write(&self.keeper, store).await?;
+            }
             return Ok(AnswerBody::Applied { applied: 0 });
         }
         let store = self.store_to_write().await?;
+        // What was read before some of it is written counts once; then each key is looked at anew.
+        let mut listed = match turns.len() > KEYS_READ_SINGLY {
+            true => self.all_held(store, namespace, &turns).await?,
+            false => HashMap::new(),
+        };
         let mut waiting: VecDeque<Vec<Turn>> = VecDeque::new();
         while !turns.is_empty() {
             let rest = turns.split_off(turns.len().min(KEYS_AT_ONCE));
             waiting.push_back(std::mem::replace(&mut turns, rest));
         }
-        let (mut applied, mut late) = (0, 0);
+        let (mut applied, mut late, mut slow) = (0, 0, 0);
         while let Some(mut turns) = waiting.pop_front() {
-            match self.take(store, namespace, &turns).await {
+            match self.take(store, namespace, &turns, &mut listed).await {
                 Ok(Some(count)) => applied += count,
                 Ok(None) if turns.len() > 1 => {
                     // Somebody writes one of these; the others need not wait for it.
@@ -104,6 +116,14 @@ impl Shelf<'_> {
                     }
                     waiting.push_front(turns);
                 }
+                // A database that is slow gets less at a time. What it wrote after all is not later
+                // than itself, so it is not written twice.
+                Err(Error::Unavailable(_)) if slow < SLOW_MAX && turns.len() > 1 => {
+                    slow += 1;
+                    let rest = turns.split_off(turns.len() / 2);
+                    waiting.push_front(rest);
+                    waiting.push_front(turns);
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -117,20 +137,14 @@ impl Shelf<'_> {
         store: StoreId,
         namespace: &Namespace,
         turns: &[Turn],
+        listed: &mut HashMap<Key, Held>,
     ) -> Result<Option<usize>, Error> {
-        let mut known = match turns.len() > KEYS_READ_SINGLY {
-            true => self.all_held(store, namespace).await?,
-            false => {
-                let mut known = HashMap::new();
-                for turn in turns {
-                    known.insert(turn.key.clone(), self.held(store, namespace, &turn.key).await?);
-                }
-                known
-            }
-        };
         let (mut edits, mut applied) = (Vec::new(), 0);
         for turn in turns {
-            let held = known.remove(&turn.key).unwrap_or_default();
+            let held = match listed.remove(&turn.key) {
+                Some(held) => held,
+                None => self.held(store, namespace, &turn.key).await?,
+            };
             let (next, count) = merged(&held, &turn.lines);
             applied += count;
             if let Some(next) = next {
@@ -146,18 +160,20 @@ impl Shelf<'_> {
         })
     }
 
-    /// Every note and tombstone of a namespace.
+    /// What is there of the keys of a push, by reading all of the namespace.
     async fn all_held(
         &self,
         store: StoreId,
         namespace: &Namespace,
+        turns: &[Turn],
     ) -> Result<HashMap<Key, Held>, Error> {
-        let mut known: HashMap<Key, Held> = HashMap::new();
+        let mut known: HashMap<Key, Held> =
+            turns.iter().map(|turn| (turn.key.clone(), Held::default())).collect();
         let mut rows = Rows::below(namespace.directory(), View::Basic);
         while let Some(page) = rows.next(self, &self.keeper, store, BASIC_ROWS).await? {
             for memory in page {
                 let Some(place) = Place::of(&memory) else { continue };
-                let held = known.entry(place.key).or_default();
+                let Some(held) = known.get_mut(&place.key) else { continue };
                 match place.is_tombstone {
                     true => held.tombstone = Some(memory),
                     false => held.note = Some(memory),

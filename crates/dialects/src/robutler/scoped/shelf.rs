@@ -10,7 +10,7 @@ use super::moment;
 use super::name::{Key, Namespace, Place};
 use super::note::{self, Note, Source};
 use loci_engine::search::{Hit, Reach, SearchRequest, Wanted};
-use loci_engine::{Context, Engine, Error};
+use loci_engine::{Context, Engine, Error, Purpose};
 use loci_model::query::{Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery};
 use loci_model::{
     At, Audience, Memory, MemoryId, MemoryPath, PathPrefix, StoreId, Timestamp, View,
@@ -66,12 +66,14 @@ impl<'e> Shelf<'e> {
     }
 
     /// The store; none while nothing was written.
-    pub(super) async fn store(&self) -> Result<Option<StoreId>, Error> {
-        self.engine.callers_store(&self.keeper, false).await
+    pub(super) async fn store(&self, purpose: Purpose) -> Result<Option<StoreId>, Error> {
+        self.engine.callers_store(&self.keeper, purpose).await
     }
 
     pub(super) async fn get(&self, namespace: &Namespace, key: &Key) -> Result<AnswerBody, Error> {
-        let Some(store) = self.store().await? else { return Ok(AnswerBody::Entry { entry: None }) };
+        let Some(store) = self.store(Purpose::Read).await? else {
+            return Ok(AnswerBody::Entry { entry: None });
+        };
         let path = namespace.path(key);
         let found = self.memory(&self.reader, store, path, View::Full).await?;
         Ok(AnswerBody::Entry { entry: found.as_ref().and_then(|memory| self.entry(memory)) })
@@ -100,7 +102,9 @@ impl<'e> Shelf<'e> {
     /// are looked at, and only those that are shown are read with their content.
     pub(super) async fn list(&self, wish: &Wish) -> Result<AnswerBody, Error> {
         let mut entries = Vec::new();
-        let Some(store) = self.store().await? else { return Ok(AnswerBody::Entries { entries }) };
+        let Some(store) = self.store(Purpose::Read).await? else {
+            return Ok(AnswerBody::Entries { entries });
+        };
         let mut found = Vec::new();
         for directory in directories(&wish.namespaces) {
             let mut rows = Rows::below(directory, View::Basic);
@@ -165,7 +169,7 @@ impl<'e> Shelf<'e> {
         namespaces: &[Namespace],
         limit: usize,
     ) -> Result<AnswerBody, Error> {
-        let Some(store) = self.store().await? else {
+        let Some(store) = self.store(Purpose::Search).await? else {
             return Ok(AnswerBody::Entries { entries: Vec::new() });
         };
         let mut wanted = Wanted::new(text, limit);
@@ -196,7 +200,7 @@ impl<'e> Shelf<'e> {
         namespace: &Namespace,
         since: Option<&str>,
     ) -> Result<AnswerBody, Error> {
-        let store = self.store().await?;
+        let store = self.store(Purpose::Read).await?;
         let after = match since.and_then(moment::cursor) {
             Some(moment) if self.is_past(store, moment).await? => Some(moment),
             _ => None,

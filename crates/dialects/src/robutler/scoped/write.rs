@@ -10,7 +10,7 @@ use super::moment::Moment;
 use super::name::{Key, Namespace};
 use super::note::{self, Note, TOMBSTONE_KIND, Written};
 use super::shelf::{Rows, Shelf};
-use loci_engine::Error;
+use loci_engine::{Error, Purpose};
 use loci_model::{
     At, Content, Edit, EditOp, Expect, Memory, MemoryPath, OnSame, Operation, Outcome, PathPrefix,
     StoreId, View,
@@ -84,9 +84,10 @@ impl Shelf<'_> {
         namespace: &Namespace,
         key: &Key,
     ) -> Result<AnswerBody, Error> {
-        let Some(store) = self.store().await? else {
+        let Some(store) = self.store(Purpose::Change).await? else {
             return Ok(AnswerBody::Forgotten { forgotten: 0 });
         };
+        self.engine.require_write(&self.keeper, store).await?;
         for _ in 0..ATTEMPTS_MAX {
             let held = self.held(store, namespace, key).await?;
             if held.shown().is_none() {
@@ -101,7 +102,7 @@ impl Shelf<'_> {
     }
 
     pub(super) async fn store_to_write(&self) -> Result<StoreId, Error> {
-        let store = self.engine.callers_store(&self.keeper, true).await?;
+        let store = self.engine.callers_store(&self.keeper, Purpose::Write).await?;
         store.ok_or_else(|| Error::Internal("a store for writing was not made".into()))
     }
 

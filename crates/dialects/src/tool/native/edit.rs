@@ -8,14 +8,14 @@ use crate::tool::desk::Desk;
 use crate::tool::input::Input;
 use crate::tool::path::ToolPath;
 use crate::tool::shelf::{ATTEMPTS_MAX, Shelf, outrun, put};
-use loci_engine::Error;
+use loci_engine::{Error, Purpose};
 use loci_model::{At, Content, Edit, Expect, Memory, OnSame};
 
 /// Makes a file. One that is there stays, unless the operator lets models overwrite.
 pub(super) async fn create(desk: &Desk<'_>, input: &Input) -> Result<String, Stop> {
     let path = path_of(input, "path")?;
     let text = text_of(input, "file_text")?;
-    let place = desk.place(whose(desk, input, &path)?).await?;
+    let place = desk.place(whose(desk, input, &path)?, Purpose::Change).await?;
     let shelf = desk.shelf(&place);
     let done = format!("File created successfully at: {path}");
     let Some(memory) = path.memory() else { return exists(&path.to_string()) };
@@ -53,7 +53,7 @@ pub(super) async fn str_replace(desk: &Desk<'_>, input: &Input) -> Result<String
     let path = path_of(input, "path")?;
     let old = text_of(input, "old_str")?;
     let new = input.content("new_str")?.unwrap_or_default();
-    let place = desk.place(whose(desk, input, &path)?).await?;
+    let place = desk.place(whose(desk, input, &path)?, Purpose::Change).await?;
     let shelf = desk.shelf(&place);
     let gone = format!("Error: The path {path} does not exist. Please provide a valid path.");
     let change = |_: &Memory, text: &str| match replace_only(text, old, new) {
@@ -80,7 +80,7 @@ pub(super) async fn insert(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
         return says("insert_line is required for insert");
     };
     let insert = text_of(input, "insert_text")?;
-    let place = desk.place(whose(desk, input, &path)?).await?;
+    let place = desk.place(whose(desk, input, &path)?, Purpose::Change).await?;
     let shelf = desk.shelf(&place);
     let gone = format!("Error: The path {path} does not exist");
     let change = |_: &Memory, text: &str| match insert_after(text, line, insert) {

@@ -7,13 +7,13 @@ use crate::tool::desk::Desk;
 use crate::tool::input::Input;
 use crate::tool::path::{ToolPath, prefix_of};
 use crate::tool::shelf::{ATTEMPTS_MAX, Shelf, outrun, relocation, removal};
-use loci_engine::Error;
+use loci_engine::{Error, Purpose};
 use loci_model::{Memory, MemoryPath, limit};
 
 /// Removes a file, or a directory with everything in it.
 pub(super) async fn delete(desk: &Desk<'_>, input: &Input) -> Result<String, Stop> {
     let path = path_of(input, "path")?;
-    let place = desk.place(whose(desk, input, &path)?).await?;
+    let place = desk.place(whose(desk, input, &path)?, Purpose::Change).await?;
     let shelf = desk.shelf(&place);
     let Some(memory) = path.memory() else {
         return says(format!("Cannot delete the {path} directory itself"));
@@ -38,7 +38,7 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
     if old.store() != new.store() {
         return says(format!("Error: Cannot rename {old} to {new}: they are in different stores"));
     }
-    let place = desk.place(whose(desk, input, &old)?).await?;
+    let place = desk.place(whose(desk, input, &old)?, Purpose::Change).await?;
     let shelf = desk.shelf(&place);
     let Some(from) = old.memory() else {
         return says(format!("Cannot rename the {old} directory itself"));

@@ -7,6 +7,7 @@ use crate::tool::desk::Desk;
 use crate::tool::input::Input;
 use crate::tool::path::ToolPath;
 use crate::tool::shelf::{SCAN_MAX, Shelf, Tree};
+use loci_engine::Purpose;
 use loci_model::{Content, Memory, View};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -21,7 +22,7 @@ const DEPTH_MAX: usize = 2;
 pub(super) async fn view(desk: &Desk<'_>, input: &Input) -> Result<String, Stop> {
     let path = path_of(input, "path")?;
     let range = input.range("view_range")?;
-    let place = desk.place(whose(desk, input, &path)?).await?;
+    let place = desk.place(whose(desk, input, &path)?, Purpose::Read).await?;
     let shelf = desk.shelf(&place);
     if let Some(memory) = path.memory()
         && let Some(memory) = shelf.newest(memory, View::Full).await?

@@ -9,7 +9,7 @@ use crate::tool::answer::{SWITCHED_OFF, Stop, says};
 use crate::tool::desk::Desk;
 use crate::tool::input::Input;
 use crate::tool::place::{Place, Whose, own};
-use loci_engine::{Error, NewGrant};
+use loci_engine::{Error, NewGrant, Purpose};
 use loci_model::policy::Ground;
 use loci_model::{Grantee, Level, Power, PrincipalId, PrincipalKind, StoreId, limit};
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ async fn near(
     let Some(id) = input.text(argument, limit::NAME_CHARS_MAX)? else { return Ok(None) };
     let found = desk.engine.named(&desk.context, id).await?;
     let Some(found) = found.filter(|found| found.kind == kind) else { return Ok(None) };
-    match desk.engine.home(&desk.context, &found, false).await {
+    match desk.engine.home(&desk.context, &found, Purpose::Search).await {
         Ok(_) | Err(Error::NotFound(_) | Error::Denied(_)) => Ok(Some(found.id)),
         Err(error) => Err(error.into()),
     }
@@ -150,6 +150,6 @@ fn agent<'i>(input: &'i Input, command: &str) -> Result<&'i str, Stop> {
 /// anything is in it.
 async fn store_to_share(desk: &Desk<'_>, input: &Input) -> Result<StoreId, Stop> {
     let whose = target(desk, input)?.map_or(Whose::Own, |target| target.whose);
-    let place = Place::find(desk.engine, &desk.sharer, whose).await?;
+    let place = Place::find(desk.engine, &desk.sharer, whose, Purpose::Change).await?;
     Ok(place.to_write(desk.engine, &desk.sharer).await?)
 }

@@ -7,6 +7,7 @@ use crate::tool::answer::{Stop, says};
 use crate::tool::desk::Desk;
 use crate::tool::input::Input;
 use crate::tool::shelf::{SCAN_MAX, Shelf};
+use loci_engine::Purpose;
 use loci_engine::search::{Reach, SearchRequest, Wanted};
 use loci_model::{Memory, PathPrefix, StoreId, View, limit};
 use serde_json::{Value, json};
@@ -27,12 +28,12 @@ pub(super) async fn view(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> 
     let key = match what {
         What::Nothing => return says("path is required for view"),
         What::List(prefix) => {
-            let place = desk.place(whose).await?;
+            let place = desk.place(whose, Purpose::Read).await?;
             return list(desk, desk.shelf(&place), &prefix).await;
         }
         What::Entry(key) => key,
     };
-    let place = desk.place(whose).await?;
+    let place = desk.place(whose, Purpose::Read).await?;
     let shelf = desk.shelf(&place);
     let Some(newest) = entry::at(shelf, &key).await?.into_iter().next() else {
         return Ok(Value::Null);
@@ -120,7 +121,7 @@ async fn stores_to_search(
     input: &Input,
 ) -> Result<BTreeMap<StoreId, String>, Stop> {
     if input.has("scope") || input.has("store") {
-        let place = desk.place(desk.whose(input)?).await?;
+        let place = desk.place(desk.whose(input)?, Purpose::Search).await?;
         return Ok(place.store.map(|store| (store, place.name)).into_iter().collect());
     }
     let stores = reachable(desk, input).await?;

@@ -10,7 +10,7 @@ use crate::tool::answer::{NOT_THE_WRITER, Stop, says};
 use crate::tool::desk::Desk;
 use crate::tool::input::Input;
 use crate::tool::shelf::{ATTEMPTS_MAX, Shelf, outrun, relocation, removal};
-use loci_engine::Error;
+use loci_engine::{Error, Purpose};
 use loci_model::{At, AttributesPatch, Edit, EditOp, Expect, Memory, OnSame, limit};
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ pub(super) async fn create(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
     let Some(content) = input.value("content") else {
         return says("content is required for create");
     };
-    let place = desk.place(target.whose).await?;
+    let place = desk.place(target.whose, Purpose::Change).await?;
     let shelf = desk.shelf(&place);
     let there = entry::at(shelf, &key).await?;
     let me = desk.context.caller.principal;
@@ -57,7 +57,7 @@ pub(super) async fn edit(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> 
         Some(_) => return says("occurrence must be only or first"),
     };
     let path = &target.shown;
-    let place = desk.place(target.whose).await?;
+    let place = desk.place(target.whose, Purpose::Change).await?;
     let shelf = desk.shelf(&place);
     let change = |memory: &Memory, text: &str| {
         if let Some(kind) = value_of(memory).as_ref().and_then(not_text) {
@@ -123,7 +123,7 @@ fn difference(before: &str, old: &str, new: &str, after: &str) -> String {
 /// Removes an entry.
 pub(super) async fn delete(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
     let (target, key) = entry_for(desk, input, "delete")?;
-    let place = desk.place(target.whose).await?;
+    let place = desk.place(target.whose, Purpose::Change).await?;
     let is_all = remove(desk.shelf(&place), &key, &target.shown).await?;
     Ok(Value::from(format!("Deleted {}{}", target.shown, rest(is_all))))
 }
@@ -162,8 +162,8 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
         return says("path must include a filename for rename");
     };
     let done = |rest: &str| Ok(Value::from(format!("Renamed {} → {new}{rest}", source.shown)));
-    let here = desk.place(source.whose).await?;
-    let there = desk.place(dest.whose).await?;
+    let here = desk.place(source.whose, Purpose::Change).await?;
+    let there = desk.place(dest.whose, Purpose::Change).await?;
     let shelf = desk.shelf(&here);
     if here.store != there.store {
         let is_all = carry(shelf, (from, &source.shown), desk.shelf(&there), (to, new)).await?;
