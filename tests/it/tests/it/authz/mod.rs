@@ -1,0 +1,152 @@
+//! Promise: who may do what is the same at every door, and is what the specification says.
+//!
+//! Every sort of caller asks for everything, of every sort of store and memory, over HTTP. What they
+//! are told is compared with `spec::expected`, which knows nothing of the code, and with the matrix
+//! that is kept beside this file, so that a changed rule is a changed line in a review. Run with
+//! `LOCI_WRITE_MATRIX=1` to write the matrix anew.
+
+mod general;
+mod spec;
+mod verbs;
+mod world;
+
+use loci_it::{Cluster, Reply, Server, Setup};
+use serde_json::Value;
+use spec::{Manner, expected};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+use verbs::{VERBS, Verb};
+use world::{Kind, State, Who, World};
+
+const KEPT: &str = include_str!("matrix.txt");
+const LEGEND: &str = "\
+y yes · n no (403, or refused in words) · h not there (404) · u unknown caller (401) · a archived · s sealed · . no such caller
+";
+
+/// The key of the memory that one question is about.
+fn key(verb: &Verb, who: Who, state: State) -> String {
+    format!("{}-{who:?}-{state:?}", verb.name.replace(' ', "-"))
+}
+
+/// What an answer comes to.
+fn letter(reply: &Reply, manner: Manner) -> char {
+    let text = reply.text();
+    match (reply.status, manner) {
+        (200, Manner::Tool) => {
+            let answer = reply.json();
+            match &answer["result"] {
+                _ if answer["is_error"] == true => 'n',
+                Value::Null => 'h',
+                result if result["encrypted"] == true => 's',
+                _ => 'y',
+            }
+        }
+        (200..=299, _) => 'y',
+        (401, _) => 'u',
+        (403, _) => 'n',
+        (404, _) => 'h',
+        // It got as far as being told that there is nothing to scrub yet.
+        (400, _) if text.contains("current version of a live memory") => 'y',
+        (400, _) if text.contains("archived") => 'a',
+        (400, _) if text.contains("sealed") => 's',
+        _ => '?',
+    }
+}
+
+#[test]
+fn who_may_do_what_is_what_the_specification_says() {
+    let setup = Setup::new();
+    keep(&asked(&setup.start()));
+}
+
+#[test]
+fn who_may_do_what_is_the_same_on_postgresql() {
+    let cluster = Cluster::fresh();
+    compare(&asked(&cluster.start()));
+}
+
+/// Asks everything of everybody, and gives the matrix of the answers.
+fn asked(server: &Server) -> String {
+    let mut questions = Vec::new();
+    for verb in VERBS {
+        for who in Who::ALL {
+            questions.extend(verb.states.iter().map(|state| key(verb, who, *state)));
+        }
+    }
+    let world = World::new(server, &questions);
+    let (mut matrix, mut wrong, mut asked) = (header(), Vec::new(), 0);
+    for verb in VERBS {
+        for kind in Kind::ALL {
+            // The states of memories are tried where nothing else is special.
+            let states = if kind == Kind::Home { verb.states } else { &verb.states[..1] };
+            for state in states {
+                let mut row = String::new();
+                for who in Who::ALL {
+                    let Some(mut client) = world.client(who, kind) else {
+                        row.push('.');
+                        continue;
+                    };
+                    let target = world.target(kind, &key(verb, who, *state));
+                    let reply = (verb.ask)(&mut client, &target);
+                    let told = letter(&reply, verb.manner);
+                    let should = expected(who, verb.need, kind, *state, verb.manner);
+                    if told != should {
+                        let what = format!("{} {kind:?} {state:?} {who:?}", verb.name);
+                        let said = format!("{what}: {told}, should be {should}: {}", reply.text());
+                        wrong.push(said.chars().take(300).collect::<String>());
+                    }
+                    row.push(told);
+                    asked += 1;
+                }
+                let (kind, state) = (format!("{kind:?}"), format!("{state:?}"));
+                writeln!(matrix, "{:<17} {kind:<9} {state:<9} {row}", verb.name).unwrap();
+            }
+        }
+    }
+    assert!(asked > 3000, "only {asked} questions were asked");
+    wrong.extend(general::ask(&world, &mut matrix));
+    assert!(wrong.is_empty(), "{} of {asked}:\n{}", wrong.len(), wrong.join("\n"));
+    let forgotten = general::forgotten(&mut server.client());
+    assert!(forgotten.is_empty(), "not in the matrix: {forgotten:?}");
+    matrix
+}
+
+fn header() -> String {
+    let mut text = format!("{LEGEND}\n");
+    for (column, who) in Who::ALL.iter().enumerate() {
+        writeln!(text, "{:<37} {}{who:?}", "", "| ".repeat(column)).unwrap();
+    }
+    // One column a letter.
+    text.replace("| ", "|")
+}
+
+/// Compares with the matrix that is kept, or writes it anew.
+fn keep(matrix: &str) {
+    if std::env::var_os("LOCI_WRITE_MATRIX").is_some() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/authz/matrix.txt");
+        std::fs::write(file, matrix).unwrap();
+    } else {
+        compare(matrix);
+    }
+}
+
+fn compare(matrix: &str) {
+    for (line, (kept, now)) in KEPT.lines().zip(matrix.lines()).enumerate() {
+        assert_eq!(kept, now, "line {} of the matrix has changed", line + 1);
+    }
+    assert_eq!(KEPT.lines().count(), matrix.lines().count(), "the matrix has other lines");
+}
+
+/// Every route of the document, as `METHOD /path`.
+fn documented(document: &Value) -> BTreeSet<String> {
+    let mut routes = BTreeSet::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for method in ["get", "post", "put", "patch", "delete"] {
+            if item.get(method).is_some() {
+                routes.insert(format!("{} {path}", method.to_uppercase()));
+            }
+        }
+    }
+    routes
+}

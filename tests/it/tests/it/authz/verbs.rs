@@ -1,0 +1,339 @@
+//! Everything one can ask about a store and its memories, at every door. Each verb is one request
+//! about one memory that is there for it alone.
+
+use super::spec::{Manner, Need};
+use super::world::{State, Target};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use loci_it::{Client, Reply};
+use serde_json::{Value, json};
+
+/// One thing to ask.
+pub(super) struct Verb {
+    /// Its name in the matrix.
+    pub(super) name: &'static str,
+    /// The route, as the document names it.
+    pub(super) route: &'static str,
+    pub(super) manner: Manner,
+    pub(super) need: Need,
+    /// Memories it is asked about.
+    pub(super) states: &'static [State],
+    pub(super) ask: fn(&mut Client, &Target) -> Reply,
+}
+
+const PLAIN: &[State] = &[State::Plain];
+const SEALED: &[State] = &[State::Sealed];
+const EVERY: &[State] = &State::ALL;
+
+const fn native(
+    name: &'static str,
+    route: &'static str,
+    need: Need,
+    states: &'static [State],
+    ask: fn(&mut Client, &Target) -> Reply,
+) -> Verb {
+    Verb { name, route, manner: Manner::Native, need, states, ask }
+}
+
+const fn robutler(
+    name: &'static str,
+    route: &'static str,
+    need: Need,
+    states: &'static [State],
+    ask: fn(&mut Client, &Target) -> Reply,
+) -> Verb {
+    Verb { name, route, manner: Manner::Robutler, need, states, ask }
+}
+
+const fn tool(
+    name: &'static str,
+    need: Need,
+    states: &'static [State],
+    ask: fn(&mut Client, &Target) -> Reply,
+) -> Verb {
+    Verb { name, route: "POST /v1/tools/memory", manner: Manner::Tool, need, states, ask }
+}
+
+fn store(target: &Target, rest: &str) -> String {
+    format!("/v1/memory_stores/{}{rest}", target.store)
+}
+
+fn memory(target: &Target, rest: &str) -> String {
+    store(target, &format!("/memories/{}{rest}", target.memory))
+}
+
+fn entry(target: &Target) -> String {
+    format!("/api/storage/memory/{}?store={}", target.key, target.whose)
+}
+
+fn execute(client: &mut Client, mut input: Value, target: &Target) -> Reply {
+    input["store"] = json!(target.whose);
+    client.post("/v1/tools/memory", &input)
+}
+
+pub(super) const VERBS: &[Verb] = &[
+    native("store", "GET /v1/memory_stores/{memory_store_id}", Need::Read, PLAIN, |client, at| {
+        client.get(&store(at, ""))
+    }),
+    native(
+        "describe",
+        "POST /v1/memory_stores/{memory_store_id}",
+        Need::Alter,
+        PLAIN,
+        |client, at| client.post(&store(at, ""), &json!({"metadata": {"a": "b"}})),
+    ),
+    native(
+        "create",
+        "POST /v1/memory_stores/{memory_store_id}/memories",
+        Need::Create,
+        PLAIN,
+        |client, at| {
+            let new = json!({"path": format!("/new/{}", at.key), "content": "tea"});
+            client.post(&store(at, "/memories"), &new)
+        },
+    ),
+    native(
+        "list",
+        "GET /v1/memory_stores/{memory_store_id}/memories",
+        Need::Read,
+        PLAIN,
+        |client, at| client.get(&store(at, "/memories")),
+    ),
+    native(
+        "get",
+        "GET /v1/memory_stores/{memory_store_id}/memories/{memory_id}",
+        Need::ReadOne,
+        EVERY,
+        |client, at| client.get(&memory(at, "")),
+    ),
+    native(
+        "get by path",
+        "GET /v1/memory_stores/{memory_store_id}/memory_by_path",
+        Need::ReadOne,
+        PLAIN,
+        |client, at| client.get(&store(at, &format!("/memory_by_path?path=/{}", at.key))),
+    ),
+    native(
+        "update",
+        "POST /v1/memory_stores/{memory_store_id}/memories/{memory_id}",
+        Need::Describe,
+        EVERY,
+        |client, at| client.post(&memory(at, ""), &json!({"content": "more tea"})),
+    ),
+    native(
+        "move",
+        "PATCH /v1/memory_stores/{memory_store_id}/memories/{memory_id}",
+        Need::Move,
+        EVERY,
+        |client, at| {
+            let to = json!({"path": format!("/moved/{}", at.key)});
+            client.call("PATCH", &memory(at, ""), Some(&to))
+        },
+    ),
+    native(
+        "remove",
+        "DELETE /v1/memory_stores/{memory_store_id}/memories/{memory_id}",
+        Need::Remove,
+        EVERY,
+        |client, at| client.delete(&memory(at, "")),
+    ),
+    native(
+        "versions",
+        "GET /v1/memory_stores/{memory_store_id}/memory_versions",
+        Need::Read,
+        PLAIN,
+        |client, at| client.get(&store(at, "/memory_versions")),
+    ),
+    native(
+        "version",
+        "GET /v1/memory_stores/{memory_store_id}/memory_versions/{memory_version_id}",
+        Need::ReadOne,
+        PLAIN,
+        |client, at| client.get(&store(at, &format!("/memory_versions/{}", at.version))),
+    ),
+    native(
+        "redact",
+        "POST /v1/memory_stores/{memory_store_id}/memory_versions/{memory_version_id}/redact",
+        Need::Manage,
+        PLAIN,
+        |client, at| {
+            let url = store(at, &format!("/memory_versions/{}/redact", at.version));
+            client.call("POST", &url, None)
+        },
+    ),
+    native(
+        "erase",
+        "POST /v1/memory_stores/{memory_store_id}/memories/{memory_id}/erase",
+        Need::Manage,
+        PLAIN,
+        |client, at| client.call("POST", &memory(at, "/erase"), None),
+    ),
+    native(
+        "attributes",
+        "GET /v1/memory_stores/{memory_store_id}/memories/{memory_id}/attributes",
+        Need::ReadOne,
+        EVERY,
+        |client, at| client.get(&memory(at, "/attributes")),
+    ),
+    native(
+        "tag",
+        "POST /v1/memory_stores/{memory_store_id}/memories/{memory_id}/attributes",
+        Need::Describe,
+        EVERY,
+        |client, at| client.post(&memory(at, "/attributes"), &json!({"tags": ["a"]})),
+    ),
+    native(
+        "tag by patch",
+        "PATCH /v1/memory_stores/{memory_store_id}/memories/{memory_id}/attributes",
+        Need::Describe,
+        PLAIN,
+        |client, at| {
+            let tags = json!({"tags": ["a"]});
+            client.call("PATCH", &memory(at, "/attributes"), Some(&tags))
+        },
+    ),
+    native(
+        "seal",
+        "POST /v1/memory_stores/{memory_store_id}/sealed",
+        Need::Create,
+        PLAIN,
+        |client, at| {
+            let path = format!("/sealed/{}", at.key);
+            let body = json!({"path": path, "sealed_base64": BASE64.encode("closed")});
+            client.post(&store(at, "/sealed"), &body)
+        },
+    ),
+    native(
+        "sealed",
+        "GET /v1/memory_stores/{memory_store_id}/memories/{memory_id}/sealed",
+        Need::ReadOne,
+        SEALED,
+        |client, at| client.get(&memory(at, "/sealed")),
+    ),
+    native(
+        "changes",
+        "GET /v1/memory_stores/{memory_store_id}/changes",
+        Need::Read,
+        PLAIN,
+        |client, at| client.get(&store(at, "/changes")),
+    ),
+    native(
+        "search",
+        "POST /v1/memory_stores/{memory_store_id}/search",
+        Need::Search,
+        PLAIN,
+        |client, at| client.post(&store(at, "/search"), &json!({"query": "tea"})),
+    ),
+    native(
+        "duplicates",
+        "GET /v1/memory_stores/{memory_store_id}/duplicates",
+        Need::Read,
+        PLAIN,
+        |client, at| client.get(&store(at, "/duplicates")),
+    ),
+    native(
+        "policy",
+        "GET /v1/memory_stores/{memory_store_id}/policy",
+        Need::Read,
+        PLAIN,
+        |client, at| client.get(&store(at, "/policy")),
+    ),
+    native(
+        "change policy",
+        "POST /v1/memory_stores/{memory_store_id}/policy",
+        Need::Alter,
+        PLAIN,
+        |client, at| client.post(&store(at, "/policy"), &json!({"repeats": "allow"})),
+    ),
+    native(
+        "stats",
+        "GET /v1/memory_stores/{memory_store_id}/stats",
+        Need::Read,
+        PLAIN,
+        |client, at| client.get(&store(at, "/stats")),
+    ),
+    native(
+        "grants",
+        "GET /v1/memory_stores/{memory_store_id}/grants",
+        Need::Share,
+        PLAIN,
+        |client, at| client.get(&store(at, "/grants")),
+    ),
+    native(
+        "share",
+        "POST /v1/memory_stores/{memory_store_id}/grants",
+        Need::Share,
+        PLAIN,
+        |client, at| {
+            let grant = json!({"grantee": at.grantee, "level": "read"});
+            client.post(&store(at, "/grants"), &grant)
+        },
+    ),
+    robutler(
+        "robutler read",
+        "GET /api/storage/memory/{key}",
+        Need::ReadOne,
+        EVERY,
+        |client, at| client.get(&entry(at)),
+    ),
+    robutler("robutler list", "GET /api/storage/memory", Need::Read, PLAIN, |client, at| {
+        client.get(&format!("/api/storage/memory?store={}&inContext=true", at.whose))
+    }),
+    robutler(
+        "robutler write",
+        "PUT /api/storage/memory/{key}",
+        Need::Upsert,
+        PLAIN,
+        |client, at| {
+            let body = json!({"store": at.whose, "value": {"cups": 2}, "ttl": null});
+            client.call("PUT", &format!("/api/storage/memory/{}", at.key), Some(&body))
+        },
+    ),
+    robutler(
+        "robutler delete",
+        "DELETE /api/storage/memory/{key}",
+        Need::RemoveOwn,
+        EVERY,
+        |client, at| client.delete(&entry(at)),
+    ),
+    robutler("robutler search", "GET /api/storage/memory", Need::Search, PLAIN, |client, at| {
+        client.get(&format!("/api/storage/memory?action=search&q=tea&store={}", at.whose))
+    }),
+    robutler("robutler share", "POST /api/storage/memory", Need::Share, PLAIN, |client, at| {
+        let body = json!({"store": at.whose, "grantee": at.grantee, "level": null});
+        client.post("/api/storage/memory?action=share", &body)
+    }),
+    robutler("robutler unshare", "DELETE /api/storage/memory", Need::Share, PLAIN, |client, at| {
+        let query = format!("action=share&store={}&grantee={}", at.whose, at.grantee);
+        client.delete(&format!("/api/storage/memory?{query}"))
+    }),
+    tool("tool view", Need::ReadText, EVERY, |client, at| {
+        execute(client, json!({"command": "view", "key": at.key}), at)
+    }),
+    tool("tool create", Need::Upsert, PLAIN, |client, at| {
+        execute(client, json!({"command": "create", "key": at.key, "content": "more"}), at)
+    }),
+    tool("tool edit", Need::Edit, EVERY, |client, at| {
+        let edit = json!({"command": "edit", "key": at.key, "old_str": "tea", "new_str": "milk"});
+        execute(client, edit, at)
+    }),
+    tool("tool delete", Need::Remove, EVERY, |client, at| {
+        execute(client, json!({"command": "delete", "key": at.key}), at)
+    }),
+    tool("tool rename", Need::Move, EVERY, |client, at| {
+        let to = format!("/memories/shared/{}/renamed-{}", at.whose, at.key);
+        let from = format!("/memories/shared/{}/{}", at.whose, at.key);
+        let input = json!({"command": "rename", "path": from, "new_str": to});
+        client.post("/v1/tools/memory", &input)
+    }),
+    tool("tool search", Need::Search, PLAIN, |client, at| {
+        execute(client, json!({"command": "search", "query": "tea"}), at)
+    }),
+    tool("tool share", Need::Share, PLAIN, |client, at| {
+        let input = json!({"command": "share", "agent": at.grantee, "level": "read"});
+        execute(client, input, at)
+    }),
+    tool("tool unshare", Need::Share, PLAIN, |client, at| {
+        execute(client, json!({"command": "unshare", "agent": at.grantee}), at)
+    }),
+];
