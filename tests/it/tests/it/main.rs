@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on ends here, with a backtrace")]
 
+mod authz;
 mod bad_input;
 mod cli;
 mod cluster_chaos;
@@ -45,5 +46,6 @@ mod sharing_chats;
 mod sharing_tokens;
 mod shutdown;
 mod slow;
+mod starving;
 mod transfer;
 mod upgrade;
