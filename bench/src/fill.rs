@@ -84,6 +84,7 @@ pub(crate) async fn make_store(
     let store = Store {
         id: StoreId::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 | u128::from(n)),
         workspace,
+        address: None,
         owner: PrincipalId::from_u128(1),
         name: format!("filled {n}"),
         description: String::new(),

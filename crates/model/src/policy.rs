@@ -356,11 +356,14 @@ pub fn create(caller: &Caller) -> Result<(), Denied> {
 /// if it is not tied to a session or to certain stores.
 pub fn at_home(caller: &Caller, level: Level) -> Result<(), Denied> {
     let is_whole = caller.scope.stores.is_none() && caller.session.is_none();
+    let is_on = caller.memory.is_on && caller.memory.own;
     let may = is_whole && caller.scope.power >= Power::UpTo(level);
-    if !(caller.memory.is_on && caller.memory.own) && !IS_OPEN {
-        return Err(Denied { may_know: true, is_off: true });
+    match (is_on, may) {
+        _ if IS_OPEN => Ok(()),
+        (false, _) => Err(Denied { may_know: true, is_off: true }),
+        (true, false) => Err(Denied::KNOWN),
+        (true, true) => Ok(()),
     }
-    if may || IS_OPEN { Ok(()) } else { Err(Denied::KNOWN) }
 }
 
 /// Principals, keys, export, import, backup, check.

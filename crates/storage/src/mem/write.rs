@@ -153,61 +153,6 @@ impl State {
         Ok(Receipt::Store(store.clone()))
     }
 
-    fn revoke_key(&mut self, pass: &AdminPass, id: KeyId) -> Result<Receipt> {
-        let mut keys = self.keys.iter_mut();
-        let key = keys
-            .find(|key| key.id == id && key.workspace == pass.workspace())
-            .ok_or(StorageError::NotFound("key"))?;
-        key.revoked_at.get_or_insert(pass.now());
-        Ok(Receipt::Key(key.clone()))
-    }
-
-    pub(super) fn create_store(&mut self, store: Store) -> Result<Receipt> {
-        if self.shelves.contains_key(&store.id) {
-            return Err(StorageError::Taken("memory store"));
-        }
-        let address = store.address.as_ref();
-        if let Some(there) = address.and_then(|one| self.store_at(store.workspace, one)) {
-            return Ok(Receipt::Store(there.store.clone()));
-        }
-        self.shelves.insert(store.id, Shelf::new(store.clone()));
-        Ok(Receipt::Store(store))
-    }
-
-    fn describe_store(&mut self, pass: &ManagePass, patch: &StorePatch) -> Result<Receipt> {
-        let store = &mut self.shelf_mut(pass.store())?.store;
-        if store.archived_at.is_some() {
-            return Err(StorageError::Archived);
-        }
-        let next = patch.apply_to(store)?;
-        if next != *store {
-            *store = next;
-            store.updated_at = pass.now();
-        }
-        Ok(Receipt::Store(store.clone()))
-    }
-
-    fn set_repeats(&mut self, pass: &ManagePass, repeats: Repeats) -> Result<Receipt> {
-        let store = &mut self.shelf_mut(pass.store())?.store;
-        if store.archived_at.is_some() {
-            return Err(StorageError::Archived);
-        }
-        if store.policy.repeats != repeats {
-            store.policy.repeats = repeats;
-            store.updated_at = pass.now();
-        }
-        Ok(Receipt::Store(store.clone()))
-    }
-
-    fn archive_store(&mut self, pass: &ManagePass) -> Result<Receipt> {
-        let store = &mut self.shelf_mut(pass.store())?.store;
-        if store.archived_at.is_none() {
-            store.archived_at = Some(pass.now());
-            store.updated_at = pass.now();
-        }
-        Ok(Receipt::Store(store.clone()))
-    }
-
     fn share(&mut self, pass: &SharePass, mut grant: Grant) -> Result<Receipt> {
         let shelf = self.shelf_mut(pass.store())?;
         let outlives = match (pass.expires_max(), grant.expires_at) {
@@ -220,7 +165,7 @@ impl State {
         }
         let mut grants = shelf.grants.iter_mut();
         if let Some(known) = grants.find(|known| known.grantee == grant.grantee) {
-            if !pass.may_revoke(known) {
+            if !pass.may_replace(known) {
                 return Err(StorageError::ExceedsGiver);
             }
             grant.id = known.id;
