@@ -16,9 +16,15 @@ const MINUTE_MICROS: i64 = 60 * 1_000_000;
 const COUNTED_MAX: usize = 100_000;
 
 /// How often who searched what in the minute that runs.
-#[derive(Default)]
 pub(crate) struct Guard {
+    per_minute: u32,
     counted: Mutex<HashMap<(PrincipalId, StoreId), Count>>,
+}
+
+impl Default for Guard {
+    fn default() -> Self {
+        Self::new(limit::GUARDED_SEARCHES_PER_MINUTE)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -28,6 +34,11 @@ struct Count {
 }
 
 impl Guard {
+    /// Lets so many searches through.
+    pub(crate) fn new(per_minute: u32) -> Self {
+        Self { per_minute, counted: Mutex::default() }
+    }
+
     /// Counts one more search of each store, unless one of them was searched too often.
     fn admit(&self, who: PrincipalId, stores: &[StoreId], now: Timestamp) -> bool {
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,7 +51,7 @@ impl Guard {
         for store in stores {
             let known = counted.get(&(who, *store)).copied().filter(|count| !is_over(count));
             let count = known.unwrap_or(fresh);
-            if count.searches >= limit::GUARDED_SEARCHES_PER_MINUTE {
+            if count.searches >= self.per_minute {
                 return false;
             }
             counts.push(Count { searches: count.searches + 1, ..count });

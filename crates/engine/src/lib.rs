@@ -86,6 +86,12 @@ impl Engine {
         Self { homes, ..self }
     }
 
+    /// The same engine, letting whoever may only search a store do so this often a minute.
+    #[must_use]
+    pub fn with_guarded_searches(self, per_minute: u32) -> Self {
+        Self { guard: Arc::new(Guard::new(per_minute)), ..self }
+    }
+
     /// Where time and randomness come from.
     pub fn seams(&self) -> &Seams {
         &self.seams

@@ -3,6 +3,7 @@
 use crate::access::expect_receipt;
 use crate::{Context, Engine, Error, Result};
 use loci_model::event::kind;
+use loci_model::policy::System;
 use loci_model::{Grant, GrantId, Grantee, Invalid, Level, StoreId, Timestamp};
 use loci_storage::{Mutation, Receipt};
 
@@ -43,12 +44,9 @@ impl Engine {
             expires_at: new.expires_at,
             created_at: pass.now(),
         };
-        let grantee = match new.grantee {
-            Grantee::Principal(id) => id.to_string(),
-            Grantee::Everyone => "everyone".to_owned(),
-        };
         let told = self.happening(context, kind::GRANT_GIVEN).in_store(store);
-        let told = told.about(&grantee).saying(&format!("{:?}", new.level).to_lowercase());
+        let told =
+            told.about(&spelled(new.grantee)).saying(&format!("{:?}", new.level).to_lowercase());
         let receipt = self.audited(context, Mutation::Share(pass, grant), told).await?;
         expect_receipt!(receipt, Receipt::Grant(grant) => grant)
     }
@@ -64,7 +62,13 @@ impl Engine {
             return expect_receipt!(receipt, Receipt::Revoked(grants) => grants);
         }
         let pass = self.share_pass(context, store).await?;
-        let told = self.happening(context, kind::GRANT_REVOKED).in_store(store).about(&grant);
+        let system = System::because("the audit log says whose grant it was");
+        let known = system.read(context.caller.workspace, store, pass.now());
+        let known = self.storage.grants(&known).await?;
+        let mut told = self.happening(context, kind::GRANT_REVOKED).in_store(store).about(&grant);
+        if let Some(known) = known.iter().find(|known| known.id == grant) {
+            told = told.saying(&spelled(known.grantee));
+        }
         let receipt = self.audited(context, Mutation::Revoke(pass, grant), told).await?;
         expect_receipt!(receipt, Receipt::Revoked(grants) => grants)
     }
@@ -91,5 +95,13 @@ impl Engine {
         self.share_pass(context, store).await?;
         let pass = self.read_pass(context, store).await?;
         Ok(self.storage.grants(&pass).await?)
+    }
+}
+
+/// A grantee, for the audit log.
+fn spelled(grantee: Grantee) -> String {
+    match grantee {
+        Grantee::Principal(id) => id.to_string(),
+        Grantee::Everyone => "everyone".to_owned(),
     }
 }

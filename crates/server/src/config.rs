@@ -14,7 +14,7 @@ pub(crate) use sharing::{ChatEntry, MemberEntry, Switches};
 use crate::exit::Failure;
 use loci_engine::Secret;
 use loci_http::{HttpOptions, Tokens};
-use loci_model::{Level, Power, PrincipalKind};
+use loci_model::{Level, Power, PrincipalKind, limit};
 use search::SearchSection;
 use serde::Deserialize;
 use server::ServerSection;
@@ -57,6 +57,7 @@ pub(crate) struct Config {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct LimitsSection {
     requests_per_second: Option<u32>,
+    search_only_per_minute: Option<u32>,
     connections: Option<usize>,
     body_bytes: Option<usize>,
     json_depth: Option<usize>,
@@ -264,9 +265,15 @@ impl Config {
 }
 
 impl LimitsSection {
+    /// How often a minute a store may be searched by somebody who may only search it.
+    pub(crate) fn search_only_per_minute(&self) -> u32 {
+        self.search_only_per_minute.unwrap_or(limit::GUARDED_SEARCHES_PER_MINUTE)
+    }
+
     fn check(&self) -> Result<(), String> {
         let is_zero = [
             ("requests_per_second", self.requests_per_second == Some(0)),
+            ("search_only_per_minute", self.search_only_per_minute == Some(0)),
             ("connections", self.connections == Some(0)),
             ("body_bytes", self.body_bytes == Some(0)),
             ("json_depth", self.json_depth == Some(0)),
@@ -406,6 +413,7 @@ mod tests {
             "database_env",
             "database_file",
             "requests_per_second",
+            "search_only_per_minute",
             "connections",
             "body_bytes",
             "json_depth",

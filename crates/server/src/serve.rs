@@ -68,7 +68,7 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
             return Ok(());
         }
     };
-    holding = holding.sharing(config.homes.limits(), config.tools.options());
+    holding = holding.sharing(&config, config.tools.options());
     let started = tokio::select! {
         started = start(&holding, &place, &config, listen, admin_key.as_ref()) => started.map(Some),
         name = signals.next() => {

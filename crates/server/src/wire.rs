@@ -2,7 +2,7 @@
 //! listening socket. The server and every one-shot command hold a place in the same way, so a third
 //! process is served whoever holds it.
 
-use crate::config::SearchConfig;
+use crate::config::{Config, SearchConfig};
 use crate::exit::Failure;
 use crate::held::{Held, Refusal};
 use crate::holder::Kind;
@@ -13,7 +13,7 @@ use axum::Router;
 use loci_dialects::tool::{self, ToolOptions};
 use loci_dialects::{anthropic, robutler};
 use loci_engine::seam::Seams;
-use loci_engine::{Engine, Error, FirstStart, HomeLimits};
+use loci_engine::{Engine, Error, FirstStart};
 use loci_http::{HttpOptions, Listener, LocalOperator};
 use loci_model::Caller;
 use std::fs;
@@ -68,8 +68,10 @@ impl Holding {
     }
 
     /// The same place, shared as the configuration says.
-    pub(crate) fn sharing(self, homes: HomeLimits, tools: ToolOptions) -> Self {
-        Self { engine: self.engine.with_homes(homes), tools, ..self }
+    pub(crate) fn sharing(self, config: &Config, tools: ToolOptions) -> Self {
+        let engine = self.engine.with_homes(config.homes.limits());
+        let engine = engine.with_guarded_searches(config.limits.search_only_per_minute());
+        Self { engine, tools, ..self }
     }
 
     pub(crate) fn engine(&self) -> &Engine {

@@ -3,6 +3,7 @@
 
 use crate::client::{Tx, uuid};
 use crate::fault::{Result, not_found};
+use crate::keys;
 use crate::row::{coded, count, id, key_of, keyed_id, micros, opt_time, time};
 use crate::stores;
 use loci_model::policy::SharePass;
@@ -87,14 +88,6 @@ pub(crate) async fn share(tx: &Tx, pass: &SharePass, grant: &Grant) -> Result<Re
                 return Err(StorageError::ExceedsGiver.into());
             }
             grant.id = known.id;
-            let mut grants = list(tx, store.id).await?;
-            let mut taken = Vec::new();
-            for id in beyond(&grants, &grant) {
-                taken.extend(take_back(&mut grants, id, store.owner));
-            }
-            if !taken.is_empty() {
-                delete(tx, store.id, &taken).await?;
-            }
         }
         None => {
             let row = tx.query_one(include_str!("../queries/grant/count.sql"), &[&id]).await?;
@@ -104,6 +97,19 @@ pub(crate) async fn share(tx: &Tx, pass: &SharePass, grant: &Grant) -> Result<Re
         }
     }
     put(tx, store.workspace, &grant).await?;
+    let is_admin = match grant.grantee {
+        Grantee::Principal(id) => keys::principal(tx, id).await?.is_some_and(|one| one.is_admin),
+        Grantee::Everyone => false,
+    };
+    let needs_none = |who| is_admin || who == store.owner;
+    let mut grants = list(tx, store.id).await?;
+    let mut taken = Vec::new();
+    for id in beyond(&grants, &grant, needs_none) {
+        taken.extend(take_back(&mut grants, id, store.owner));
+    }
+    if !taken.is_empty() {
+        delete(tx, store.id, &taken).await?;
+    }
     Ok(Receipt::Grant(grant))
 }
 

@@ -3,6 +3,7 @@
 
 use crate::apply::Core;
 use crate::fault::{Result, not_found};
+use crate::keys;
 use crate::row::{self, int, micros, opt_id_bytes, opt_time, time};
 use loci_model::policy::SharePass;
 use loci_model::{Grant, GrantId, Grantee, PrincipalId, StoreId, limit};
@@ -107,14 +108,7 @@ impl Core {
                 Some(known) if !pass.may_replace(&known) => {
                     return Err(StorageError::ExceedsGiver.into());
                 }
-                Some(known) => {
-                    grant.id = known.id;
-                    let mut grants = list(&core.conn, row.store_pk, pass.store())?;
-                    for id in beyond(&grants, &grant) {
-                        let taken = take_back(&mut grants, id, row.store.owner);
-                        delete(&core.conn, row.store_pk, &taken)?;
-                    }
-                }
+                Some(known) => grant.id = known.id,
                 None => {
                     let count: i64 = core
                         .conn
@@ -126,6 +120,16 @@ impl Core {
                 }
             }
             put(&core.conn, row.store_pk, &grant)?;
+            let is_admin = match grantee.map(|id| keys::principal(&core.conn, id)) {
+                Some(found) => found?.is_some_and(|found| found.is_admin),
+                None => false,
+            };
+            let needs_none = |who| is_admin || who == row.store.owner;
+            let mut grants = list(&core.conn, row.store_pk, pass.store())?;
+            for id in beyond(&grants, &grant, needs_none) {
+                let taken = take_back(&mut grants, id, row.store.owner);
+                delete(&core.conn, row.store_pk, &taken)?;
+            }
             Ok(Receipt::Grant(grant))
         })
     }

@@ -23,9 +23,17 @@ pub fn take_back(grants: &mut Vec<Grant>, id: GrantId, owner: PrincipalId) -> Ve
 }
 
 /// What somebody gave on that goes beyond what they hold themselves, now that it was changed: a
-/// higher level, or a later end.
-pub fn beyond(grants: &[Grant], held: &Grant) -> Vec<GrantId> {
+/// higher level, or a later end. Nothing, if they need no grant to give it: then somebody else's
+/// word about them takes nothing back.
+pub fn beyond(
+    grants: &[Grant],
+    held: &Grant,
+    needs_none: impl Fn(PrincipalId) -> bool,
+) -> Vec<GrantId> {
     let Grantee::Principal(holder) = held.grantee else { return Vec::new() };
+    if needs_none(holder) {
+        return Vec::new();
+    }
     let outlives = |grant: &Grant| match (held.expires_at, grant.expires_at) {
         (None, _) => false,
         (Some(_), None) => true,

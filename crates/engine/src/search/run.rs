@@ -18,6 +18,7 @@ use loci_search::text::snippet::snippet;
 use loci_search::text::{Analyzer, TextQuery};
 use loci_search::vector::{self, QueryVector};
 use loci_storage::StorageError;
+use loci_storage::request::forget_page;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -81,9 +82,22 @@ impl Engine {
             let why = "semantic needs an embedder, and this server runs without one";
             return Err(Invalid::new("mode", why).into());
         }
-        if let Some(at) = request.as_of {
-            return self.search_past(context, request, at).await;
-        }
+        let mut answer = match request.as_of {
+            Some(at) => self.search_past(context, request, at).await?,
+            None => self.search_present(context, request).await?,
+        };
+        // What was taken back while it ran is not shown: a search may wait for half a minute.
+        forget_page();
+        let reached = self.reach(context, &request.reach).await?;
+        answer.hits.retain(|hit| reached.pass.stores().contains(&hit.memory.store));
+        Ok(answer)
+    }
+
+    async fn search_present(
+        &self,
+        context: &Context,
+        request: &SearchRequest,
+    ) -> Result<SearchAnswer> {
         let mut reached = self.reach(context, &request.reach).await?;
         let mut is_whole = true;
         match self.guard(context, &reached.pass, &request.wanted.text).await {

@@ -1,10 +1,36 @@
 //! Search-only access: few results, not too often, and every look written down.
 
 use crate::stage::{Stage, asking};
-use loci_engine::search::{Reach, SearchRequest, Wanted};
+use loci_engine::search::{Reach, SearchRequest, Wait, Wanted};
 use loci_engine::{Error, NewGrant};
 use loci_model::event::{LogEnd, kind};
 use loci_model::{Grantee, Level, limit};
+use std::time::Duration;
+
+#[tokio::test]
+async fn what_is_taken_back_while_a_search_waits_is_not_found_by_it() {
+    let (stage, _) = Stage::with_vectors().await;
+    let store = stage.store("s").await.id;
+    stage.put(store, "/1", "tea").await;
+    let agent = stage.somebody("agent").await;
+    let grantee = Grantee::Principal(agent.caller.principal);
+    for (reach, is_refused) in [(Reach::Store(store), true), (Reach::Everywhere, false)] {
+        let grant = NewGrant { grantee, level: Level::Read, expires_at: None };
+        let grant = stage.engine.share(&stage.admin, store, grant).await.unwrap();
+        // Nobody makes vectors here, so it waits as long as it may.
+        let wait = Some(Wait { until: None, at_most: Duration::from_millis(300) });
+        let request = SearchRequest { reach, wait, ..asking(store, Wanted::new("tea", 10)) };
+        let taking_back = async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            stage.engine.revoke(&stage.admin, store, grant.id).await.unwrap();
+        };
+        let (found, ()) = tokio::join!(stage.engine.search(&agent, &request), taking_back);
+        match found {
+            Err(Error::NotFound(_)) => assert!(is_refused),
+            found => assert!(!is_refused && found.unwrap().hits.is_empty()),
+        }
+    }
+}
 
 #[tokio::test]
 async fn a_store_that_may_only_be_searched_cannot_be_copied_by_searching() {

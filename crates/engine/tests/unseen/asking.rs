@@ -8,7 +8,7 @@ use loci_engine::search::{
     AsOf, Fusion, Hit, Mode, Reach, Recency, SearchAnswer, SearchRequest, Signals, Span, Wait,
     Wanted,
 };
-use loci_model::{Caller, MemoryId, PathPrefix, StoreId, View};
+use loci_model::{Caller, MemoryId, PathPrefix, StoreId, View, limit};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -163,7 +163,8 @@ pub(crate) fn check_answer(
     check_whole(grown, caller, request, &seen, &is_reached)
 }
 
-/// By word, whatever holds a word of the query is found if there is room.
+/// By word, whatever holds a word of the query is found if there is room; out of a store that may
+/// only be searched, as many as it gives.
 fn check_whole(
     grown: &Grown,
     caller: &Caller,
@@ -185,7 +186,13 @@ fn check_whole(
         let is_wanted = is_reached(memory.store)
             && grown.known.may_get(caller, *id, grown.now)
             && asked.iter().any(|word| has_word(text, word));
-        if is_wanted && !seen.contains(id) {
+        let from_store = |id: &&MemoryId| {
+            grown.known.memories.get(*id).is_some_and(|found| found.store == memory.store)
+        };
+        let is_guarded = !grown.known.may_read(caller, memory.store, grown.now);
+        let is_spent =
+            is_guarded && seen.iter().filter(from_store).count() >= limit::GUARDED_RESULTS_MAX;
+        if is_wanted && !is_spent && !seen.contains(id) {
             return Err(format!("not found: {id}"));
         }
     }

@@ -29,6 +29,8 @@ pub(crate) struct EventView {
     /// Always `event`.
     #[serde(rename = "type")]
     object: &'static str,
+    /// Whose log it is; the hash covers it.
+    workspace: String,
     /// When.
     at: String,
     /// With which credential; `null` is the server itself.
@@ -43,7 +45,7 @@ pub(crate) struct EventView {
     store: Option<String>,
     /// What it was about, by its id.
     subject: Option<String>,
-    /// More of it: a level, a chat, the words of a search.
+    /// More of it: a level, whose grant it was, a chat, the words of a search.
     detail: Option<String>,
     /// SHA-256 over the event and the hash before it, in hexadecimal.
     hash: String,
@@ -54,6 +56,7 @@ impl From<Event> for EventView {
         Self {
             seq: event.seq,
             object: "event",
+            workspace: event.workspace.to_string(),
             at: event.at.to_string(),
             actor: ActorView::of(event.actor),
             principal: event.principal.to_string(),

@@ -118,8 +118,10 @@ pub(crate) async fn list(
     let mut next_page = None;
     if !params.is_whole() {
         let (limit, after) = (params.limit()?, params.after::<PrincipalId>()?);
-        principals.sort_by_key(|principal| principal.id);
-        principals.retain(|principal| after.is_none_or(|after| principal.id > after));
+        if let Some(after) = after {
+            let shown = principals.iter().position(|principal| principal.id == after);
+            principals.drain(..shown.map_or(principals.len(), |shown| shown + 1));
+        }
         if principals.len() > limit {
             principals.truncate(limit);
             next_page = principals.last().map(|principal| principal.id.to_string());

@@ -171,6 +171,7 @@ macro_rules! for_each_contract_case {
                 a_grant_gives_no_more_than_the_giver_has
                 revoking_takes_back_what_was_given_on
                 a_lowered_grant_lowers_what_was_given_on
+                a_word_about_the_owner_takes_nothing_back
                 a_guest_cannot_replace_what_somebody_else_gave
                 the_owners_grants_stand_by_themselves
                 only_the_giver_or_the_owner_revokes

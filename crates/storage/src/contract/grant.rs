@@ -182,6 +182,17 @@ pub async fn a_lowered_grant_lowers_what_was_given_on(db: Db) {
     assert_eq!(grants(&world).await, [ending], "what would outlive it goes");
 }
 
+pub async fn a_word_about_the_owner_takes_nothing_back(db: Db) {
+    let world = World::new(db).await;
+    let guest = world.new_principal("guest").await;
+    let given = share(&world, guest, Level::ReadWrite).await;
+    // Replaced once, because it is replacing that takes back.
+    let to_owner = |level| grant(&world, world.owner, Grantee::Principal(world.owner), level);
+    give(&world, world.share_pass(), to_owner(Level::ReadWrite)).await.unwrap();
+    give(&world, world.share_pass(), to_owner(Level::Search)).await.unwrap();
+    assert!(grants(&world).await.contains(&given));
+}
+
 fn sorted(mut grants: Vec<Grant>) -> Vec<Grant> {
     grants.sort_by_key(|grant| (grant.created_at, grant.id));
     grants
