@@ -7,3 +7,5 @@
 pub mod anthropic;
 pub mod robutler;
 pub mod tool;
+
+mod reach;

@@ -217,6 +217,9 @@ impl Postgres {
         let Some(mut child) = self.running.take() else {
             return;
         };
+        // It stands still while its workers are listed: one that it starts after that would be
+        // overlooked, wait for what a dead one holds, and keep the data from being opened again.
+        process::signal(child.id(), Signal::STOP);
         // The postmaster first: it would start new workers for the dead ones.
         let mut pids = vec![child.id()];
         pids.extend(process::children(child.id()));

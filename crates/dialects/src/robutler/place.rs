@@ -5,8 +5,9 @@
 
 use super::call::Call;
 use super::error::Problem;
+use crate::reach::own;
 use loci_engine::{Context, Engine, Error, Purpose};
-use loci_model::{Principal, StoreId};
+use loci_model::StoreId;
 
 /// A store, or where one will be.
 #[derive(Debug, Clone)]
@@ -66,15 +67,6 @@ impl Place {
     pub(in crate::robutler) fn existing(&self) -> Result<StoreId, Error> {
         self.store.ok_or(Error::NotFound("memory store"))
     }
-}
-
-/// The acting agent.
-pub(in crate::robutler) async fn own(
-    engine: &Engine,
-    context: &Context,
-) -> Result<Principal, Error> {
-    let id = context.caller.principal.to_string();
-    engine.named(context, &id).await?.ok_or(Error::NotFound("principal"))
 }
 
 /// What a store is called: the id of whose home it is, or its own.

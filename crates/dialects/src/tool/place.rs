@@ -2,8 +2,9 @@
 //! their homes; a home in which nothing was ever written is empty to read and made by the first
 //! write. Whether the caller may do anything there is decided by the core when it is done.
 
+use crate::reach::own;
 use loci_engine::{Context, Engine, Error, Purpose};
-use loci_model::{Principal, StoreId};
+use loci_model::StoreId;
 
 /// Whose memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,12 +66,6 @@ impl Place {
         let own = own(engine, context).await?;
         engine.home(context, &own, Purpose::Write).await?.ok_or(Error::NotFound("memory store"))
     }
-}
-
-/// The acting agent.
-pub(super) async fn own(engine: &Engine, context: &Context) -> Result<Principal, Error> {
-    let id = context.caller.principal.to_string();
-    engine.named(context, &id).await?.ok_or(Error::NotFound("principal"))
 }
 
 /// The caller as the agent it says it is. Clients that do not know their agent say nothing, or

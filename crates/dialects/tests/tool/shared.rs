@@ -164,7 +164,7 @@ async fn chats_and_users_are_reached_by_scope() {
     let line =
         |id: &str, source: &str| json!({ "storeId": id, "level": "readwrite", "source": source });
     assert_eq!(stores(json!({})).await, json!([line(GUEST, "self")]));
-    let all = json!([line(GUEST, "self"), line("u1", "user"), line("chat1", "chat")]);
+    let all = json!([line(GUEST, "self"), line("chat1", "chat"), line("u1", "user")]);
     assert_eq!(stores(json!({ "chatId": "chat1", "userId": "u1" })).await, all);
     world.engine.remove_member(&admin, "chat1", GUEST).await.unwrap();
     world.error(GUEST, call(json!({ "scope": "chat", "chatId": "chat1" })), denied).await;

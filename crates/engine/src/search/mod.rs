@@ -35,8 +35,18 @@ pub enum Reach {
     Store(StoreId),
     /// In these; each must be there and searchable.
     Stores(Vec<StoreId>),
+    /// In those of these that the caller may search.
+    Among(Vec<StoreId>),
     /// In everything the caller may search.
     Everywhere,
+}
+
+impl Reach {
+    /// Whether each store is asked for, so that one that cannot be searched is refused and not left
+    /// out.
+    pub(crate) fn is_named(&self) -> bool {
+        matches!(self, Self::Store(_) | Self::Stores(_))
+    }
 }
 
 /// For what to wait before searching.
@@ -90,4 +100,7 @@ pub struct SearchAnswer {
     pub indexed_through: Vec<(StoreId, u64)>,
     /// Whether every memory searched has its vectors. Says nothing when the mode is lexical.
     pub is_complete: bool,
+    /// How many stores were left out, because they may only be searched and were searched too
+    /// often.
+    pub left_out: usize,
 }

@@ -50,7 +50,12 @@ impl Engine {
                 break;
             }
         }
-        Ok(SearchAnswer { hits, indexed_through: Vec::new(), is_complete: stage.is_complete })
+        Ok(SearchAnswer {
+            hits,
+            indexed_through: Vec::new(),
+            is_complete: stage.is_complete,
+            left_out: 0,
+        })
     }
 
     /// The index of one store's past.

@@ -34,6 +34,20 @@ impl Engine {
                 }
                 named(context, &facts, now)
             }
+            Reach::Among(stores) => {
+                let mut facts = Vec::with_capacity(stores.len());
+                let mut seen = HashSet::new();
+                let stores = stores.iter().filter(|store| seen.insert(**store));
+                for store in stores.take(limit::SEARCH_STORES_MAX) {
+                    match self.facts(context, *store).await {
+                        Ok(found) => facts.push(found),
+                        Err(Error::NotFound(_)) => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                let pass = policy::search(&context.caller, &facts, now);
+                Ok(Reached { followable: followable(context, &facts, now), pass })
+            }
             Reach::Everywhere => {
                 let facts = self.storage.all_facts(&context.caller).await?;
                 let pass = policy::search(&context.caller, &facts, now);
@@ -60,7 +74,7 @@ impl Engine {
             match policy::read(&context.caller, &facts, reached.pass.now()) {
                 Ok(pass) => passes.push(pass),
                 // What may be searched but not read is left out where no store was named.
-                Err(_) if request.reach == Reach::Everywhere => {}
+                Err(_) if !request.reach.is_named() => {}
                 Err(denied) => return Err(denied.into()),
             }
         }

@@ -3,7 +3,7 @@
 
 use super::reach::Reached;
 use super::stage::{Place, Stage};
-use super::{Hit, Reach, SearchAnswer, SearchRequest};
+use super::{Hit, SearchAnswer, SearchRequest};
 use crate::{Context, Engine, Error, Result};
 use loci_model::limit::GUARDED_RESULTS_MAX;
 use loci_model::policy::SearchPass;
@@ -99,12 +99,12 @@ impl Engine {
         request: &SearchRequest,
     ) -> Result<SearchAnswer> {
         let mut reached = self.reach(context, &request.reach).await?;
-        let mut is_whole = true;
+        let mut left_out = 0;
         match self.guard(context, &reached.pass, &request.wanted.text).await {
             // Anybody can share with anybody; that must not keep them from what is their own.
-            Err(Error::TooMany(_)) if request.reach == Reach::Everywhere => {
+            Err(Error::TooMany(_)) if !request.reach.is_named() => {
+                left_out = reached.pass.guarded().len();
                 reached.pass = reached.pass.without_guarded();
-                is_whole = false;
             }
             guarded => guarded?,
         }
@@ -123,10 +123,10 @@ impl Engine {
             hits = self.show(&reached.pass, &stage, ranking, &prepared).await?;
         }
         let indexed_through = indexed_through(request, &reached, &stage, &hits);
-        let is_complete = stage.is_complete && is_whole;
+        let is_complete = stage.is_complete;
         drop(stage);
         self.search.indexes.shrink();
-        Ok(SearchAnswer { hits, indexed_through, is_complete })
+        Ok(SearchAnswer { hits, indexed_through, is_complete, left_out })
     }
 
     /// Runs both legs and ranks what they find.
@@ -386,7 +386,7 @@ fn indexed_through(
     hits: &[Hit],
 ) -> Vec<(StoreId, u64)> {
     let is_told = |store: StoreId| {
-        let is_named = !matches!(request.reach, Reach::Everywhere);
+        let is_named = request.reach.is_named();
         reached.followable.contains(&store)
             && (is_named || hits.iter().any(|hit| hit.memory.store == store))
     };

@@ -58,7 +58,10 @@ async fn a_store_that_may_only_be_searched_cannot_be_copied_by_searching() {
     assert_eq!(stage.search(&request).await.hits.len(), 20, "others are not held up");
     let everywhere = SearchRequest { reach: Reach::Everywhere, ..request.clone() };
     let rest = stage.engine.search(&agent, &everywhere).await.unwrap();
-    assert!(rest.hits.is_empty() && !rest.is_complete, "left out, and it says so");
+    assert_eq!((rest.hits.len(), rest.left_out), (0, 1), "left out, and it says so");
+    let among = SearchRequest { reach: Reach::Among(vec![store, store]), ..request.clone() };
+    let rest = stage.engine.search(&agent, &among).await.unwrap();
+    assert_eq!((rest.hits.len(), rest.left_out), (0, 1), "among some that were not asked for");
     assert_eq!(searched().await, limit::GUARDED_SEARCHES_PER_MINUTE as usize);
     stage.pass_secs(60);
     stage.engine.search(&agent, &request).await.unwrap();

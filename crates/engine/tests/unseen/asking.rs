@@ -95,9 +95,10 @@ fn some_reach(grown: &Grown, dice: &mut Dice) -> Reach {
     match dice.below(10) {
         0 if dice.percent(30) => Reach::Store(StoreId::from_u128(dice.bits())),
         0..=3 => Reach::Store(dice.pick(&stores)),
-        4 => {
+        4 | 5 => {
             let count = dice.between(1, stores.len());
-            Reach::Stores((0..count).map(|_| dice.pick(&stores)).collect())
+            let some = (0..count).map(|_| dice.pick(&stores)).collect();
+            if dice.percent(50) { Reach::Stores(some) } else { Reach::Among(some) }
         }
         _ => Reach::Everywhere,
     }
@@ -114,7 +115,7 @@ pub(crate) fn check_answer(
     let named: Option<Vec<StoreId>> = match &request.reach {
         Reach::Store(store) => Some(vec![*store]),
         Reach::Stores(stores) => Some(stores.clone()),
-        Reach::Everywhere => None,
+        Reach::Among(_) | Reach::Everywhere => None,
     };
     let is_open = |store: &StoreId| known.may_search(caller, *store, now);
     let expects_refusal = named.as_ref().is_some_and(|stores| !stores.iter().all(is_open));
@@ -132,7 +133,11 @@ pub(crate) fn check_answer(
         }
     };
     let is_reached = |store: StoreId| {
-        is_shown(&store) && named.as_ref().is_none_or(|stores| stores.contains(&store))
+        let is_asked_for = match &request.reach {
+            Reach::Among(stores) => stores.contains(&store),
+            _ => named.as_ref().is_none_or(|stores| stores.contains(&store)),
+        };
+        is_shown(&store) && is_asked_for
     };
     let mut seen = BTreeSet::new();
     for hit in &answer.hits {

@@ -281,7 +281,7 @@ fn the_audit_log_tells_what_happened_and_shows_when_it_was_changed() {
         ("member_added", &scout, json!(room)),
         ("memory_switched", &writer, json!("off: user")),
         ("member_removed", &scout, json!(room)),
-        ("grant_revoked", grant["id"].as_str().unwrap(), Value::Null),
+        ("grant_revoked", grant["id"].as_str().unwrap(), json!(writer)),
         ("key_revoked", key, Value::Null),
     ];
     let last = &told[told.len() - expected.len()..];

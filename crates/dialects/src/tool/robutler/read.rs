@@ -88,11 +88,15 @@ pub(super) async fn search(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
         Some(_) => return says(format!("limit takes 1 to {FOUND_MAX}")),
     };
     let names = stores_to_search(desk, input).await?;
+    let reach = match is_narrowed(input) {
+        true => Reach::Stores,
+        false => Reach::Among,
+    };
     if names.is_empty() {
         return Ok(json!({ "entries": [] }));
     }
     let request = SearchRequest {
-        reach: Reach::Stores(names.keys().copied().collect()),
+        reach: reach(names.keys().copied().collect()),
         wanted: Wanted::new(query, count),
         view: View::Full,
         explain: false,
@@ -112,7 +116,16 @@ pub(super) async fn search(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
         let store = names.get(&hit.memory.store).map(String::as_str).unwrap_or_default();
         entries.push(writers.show(desk, &hit.memory, store).await?);
     }
-    Ok(json!({ "entries": entries }))
+    let mut answer = json!({ "entries": entries });
+    if found.left_out > 0 {
+        answer["storesLeftOut"] = found.left_out.into();
+    }
+    Ok(answer)
+}
+
+/// Whether a search names its store.
+fn is_narrowed(input: &Input) -> bool {
+    input.has("scope") || input.has("store")
 }
 
 /// The stores to search, with what they are called: the one that is named, or all.
@@ -120,7 +133,7 @@ async fn stores_to_search(
     desk: &Desk<'_>,
     input: &Input,
 ) -> Result<BTreeMap<StoreId, String>, Stop> {
-    if input.has("scope") || input.has("store") {
+    if is_narrowed(input) {
         let place = desk.place(desk.whose(input)?, Purpose::Search).await?;
         return Ok(place.store.map(|store| (store, place.name)).into_iter().collect());
     }

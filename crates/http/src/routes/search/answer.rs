@@ -193,6 +193,8 @@ pub(crate) struct Answer {
     indexed_through: BTreeMap<String, u64>,
     /// Whether every memory searched has its vectors; says nothing when the mode is lexical.
     is_complete: bool,
+    /// Stores that were left out, because the caller may only search them and did so too often.
+    stores_left_out: usize,
 }
 
 impl StoreAnswer {
@@ -211,6 +213,7 @@ impl Answer {
         Ok(Self {
             indexed_through: reached.map(|(store, seq)| (store.to_string(), seq)).collect(),
             is_complete: answer.is_complete,
+            stores_left_out: answer.left_out,
             data: hits(answer.hits)?,
         })
     }
