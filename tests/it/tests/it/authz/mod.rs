@@ -76,7 +76,7 @@ fn asked(server: &Server) -> String {
             questions.extend(verb.states.iter().map(|state| key(verb, who, *state)));
         }
     }
-    let world = World::new(server, &questions);
+    let mut world = World::new(server, &questions);
     let (mut matrix, mut wrong, mut asked) = (header(), Vec::new(), 0);
     for verb in VERBS {
         for kind in Kind::ALL {
@@ -105,6 +105,26 @@ fn asked(server: &Server) -> String {
                 writeln!(matrix, "{:<17} {kind:<9} {state:<9} {row}", verb.name).unwrap();
             }
         }
+    }
+    let gone = world.gone();
+    for verb in VERBS.iter().filter(|verb| verb.manner == Manner::Native) {
+        let mut row = String::new();
+        for who in Who::ALL {
+            let mut client = world.client(who, Kind::Home).unwrap();
+            let reply = (verb.ask)(&mut client, &gone);
+            let told = letter(&reply, verb.manner);
+            let should = match (who, verb.name) {
+                (Who::Nobody, _) => 'u',
+                // Sessions are told so before anything is looked at.
+                (Who::SessionReading | Who::SessionWriting, "redact") => 'n',
+                _ => 'h',
+            };
+            if told != should {
+                wrong.push(format!("{} of a removed store, {who:?}: {told}", verb.name));
+            }
+            row.push(told);
+        }
+        writeln!(matrix, "{:<17} {:<9} {:<9} {row}", verb.name, "Removed", "Plain").unwrap();
     }
     assert!(asked > 3000, "only {asked} questions were asked");
     wrong.extend(general::ask(&world, &mut matrix));

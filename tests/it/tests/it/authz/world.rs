@@ -165,6 +165,22 @@ impl World {
         }
     }
 
+    /// A memory of a store that is not there any more.
+    pub(super) fn gone(&mut self) -> Target {
+        let mut api = Api::create(self.client(Who::Admin, Kind::Home).unwrap(), "gone");
+        let memory = api.put("/gone", "tea");
+        let url = api.path("");
+        api.client.delete(&url).ok();
+        Target {
+            store: api.store,
+            whose: "",
+            key: "gone".to_owned(),
+            memory: memory.id,
+            version: memory.version,
+            grantee: "friend-share-Admin-Plain".to_owned(),
+        }
+    }
+
     fn principal(&mut self, name: &str, kind: &str) {
         self.admin.post("/v1/principals", &json!({"name": name, "kind": kind})).ok();
     }
