@@ -115,8 +115,8 @@ fn searching_only_is_bounded_and_written_down() {
     assert!(began.elapsed() < Duration::from_secs(55), "too slow to tell: {:?}", began.elapsed());
     assert_eq!((refused.status, error_type(&refused).as_deref()), (429, Some("rate_limit_error")));
     assert!(!refused.text().contains("pier"), "{}", refused.text());
-    let left_out = (&everywhere["data"], &everywhere["is_complete"]);
-    assert_eq!(left_out, (&json!([]), &json!(false)), "it is left out, and the answer says so");
+    let left_out = (&everywhere["data"], &everywhere["stores_left_out"]);
+    assert_eq!(left_out, (&json!([]), &json!(1)), "it is left out, and the answer says so");
     assert_eq!(found(other.post(&url, &body)), RESULTS_MAX, "each is counted alone");
     assert_eq!(found(reader.post(&url, &body)), RESULTS_MAX + 5);
 
