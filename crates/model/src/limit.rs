@@ -106,6 +106,9 @@ pub const EVENT_DETAIL_CHARS_MAX: usize = 1024;
 pub const EVENTS_PAGE_MAX: usize = 1000;
 /// Results out of one store that the caller may only search: enough to use, too few to copy it.
 pub const GUARDED_RESULTS_MAX: usize = 10;
+/// Stores that may only be searched in one search that names none: each costs a line in the audit
+/// log, and anybody can share with anybody.
+pub const GUARDED_STORES_MAX: usize = 32;
 /// Searches in a minute of one store by one principal that may only search it, unless the operator
 /// says otherwise.
 pub const GUARDED_SEARCHES_PER_MINUTE: u32 = 60;

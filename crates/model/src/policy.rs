@@ -533,12 +533,12 @@ impl SearchPass {
         &self.stores
     }
 
-    /// The same search, leaving out what may only be searched.
-    #[must_use]
-    pub fn without_guarded(mut self) -> Self {
-        self.stores.retain(|store| !self.guarded.contains(store));
-        self.guarded.clear();
-        self
+    /// The same search with so many of the stores that may only be searched, and how many that
+    /// leaves out.
+    pub fn with_guarded(mut self, count: usize) -> (Self, usize) {
+        let left_out = self.guarded.split_off(count.min(self.guarded.len()));
+        self.stores.retain(|store| !left_out.contains(store));
+        (self, left_out.len())
     }
 
     /// Those of them that may be searched but not read: few results, not too often, and each time

@@ -100,11 +100,14 @@ impl Engine {
     ) -> Result<SearchAnswer> {
         let mut reached = self.reach(context, &request.reach).await?;
         let mut left_out = 0;
+        if !request.reach.is_named() {
+            (reached.pass, left_out) = reached.pass.with_guarded(limit::GUARDED_STORES_MAX);
+        }
         match self.guard(context, &reached.pass, &request.wanted.text).await {
             // Anybody can share with anybody; that must not keep them from what is their own.
             Err(Error::TooMany(_)) if !request.reach.is_named() => {
-                left_out = reached.pass.guarded().len();
-                reached.pass = reached.pass.without_guarded();
+                let (pass, more) = reached.pass.with_guarded(0);
+                (reached.pass, left_out) = (pass, left_out + more);
             }
             guarded => guarded?,
         }

@@ -8,6 +8,27 @@ use loci_model::{Grantee, Level, limit};
 use std::time::Duration;
 
 #[tokio::test]
+async fn what_others_share_costs_a_search_of_everything_only_so_much() {
+    let stage = Stage::new().await;
+    let agent = stage.somebody("agent").await;
+    let grantee = Grantee::Principal(agent.caller.principal);
+    for n in 0..limit::GUARDED_STORES_MAX + 3 {
+        let store = stage.store(&format!("s{n}")).await.id;
+        stage.put(store, "/1", "tea").await;
+        let grant = NewGrant { grantee, level: Level::Search, expires_at: None };
+        stage.engine.share(&stage.admin, store, grant).await.unwrap();
+    }
+    let nowhere = loci_model::StoreId::from_u128(0);
+    let reach = Reach::Everywhere;
+    let request = SearchRequest { reach, ..asking(nowhere, Wanted::new("tea", 100)) };
+    let answer = stage.engine.search(&agent, &request).await.unwrap();
+    assert_eq!((answer.hits.len(), answer.left_out), (limit::GUARDED_STORES_MAX, 3));
+    let events = stage.engine.events(&stage.admin, 0, 1000).await.unwrap();
+    let searched = events.iter().filter(|event| event.kind == kind::SEARCHED).count();
+    assert_eq!(searched, limit::GUARDED_STORES_MAX);
+}
+
+#[tokio::test]
 async fn what_is_taken_back_while_a_search_waits_is_not_found_by_it() {
     let (stage, _) = Stage::with_vectors().await;
     let store = stage.store("s").await.id;

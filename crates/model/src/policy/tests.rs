@@ -250,6 +250,14 @@ fn search_only_is_guarded() {
     let with = |level| Facts { grants: vec![grant(mine, level, None)], ..facts() };
     let guarded = |level| search(&caller(OTHER), &[with(level)], NOW).guarded().len();
     assert_eq!((guarded(Level::Search), guarded(Level::Read)), (1, 0));
+    let other = |id| Facts {
+        store: Store { id: StoreId::from_u128(id), ..facts().store },
+        ..with(Level::Search)
+    };
+    let all = [other(1), with(Level::Read), other(2), other(3)];
+    let (pass, left_out) = search(&caller(OTHER), &all, NOW).with_guarded(1);
+    let stores: Vec<u128> = pass.stores().iter().map(|store| store.as_u128()).collect();
+    assert_eq!((stores, pass.guarded().len(), left_out), (vec![1, 9], 1, 2), "what is read stays");
 }
 
 #[test]
