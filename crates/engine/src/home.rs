@@ -121,8 +121,8 @@ impl Engine {
         })
     }
 
-    /// The principal of the caller's workspace that a text names: by its name, by its id, or by its
-    /// id as a UUID.
+    /// The principal of the caller's workspace that a text names: by its id, by its id as a UUID, or
+    /// by its name.
     pub async fn named(&self, context: &Context, text: &str) -> Result<Option<Principal>> {
         self.named_in(context.caller.workspace, text).await
     }
@@ -135,21 +135,22 @@ impl Engine {
         if text.chars().count() > limit::NAME_CHARS_MAX {
             return Ok(None);
         }
-        if let Some(found) = self.storage.principal_by_name(workspace, text).await? {
-            return Ok(Some(found));
-        }
-        if let Ok(id) = text.parse::<PrincipalId>() {
-            return Ok(self.storage.principal(workspace, id).await?);
-        }
-        let Ok(uuid) = uuid::Uuid::try_parse(text) else { return Ok(None) };
-        let plain = uuid.to_string();
-        if plain != text
-            && let Some(found) = self.storage.principal_by_name(workspace, &plain).await?
+        // Ids first: names can be chosen, and nobody may take the place of somebody's id by theirs.
+        let uuid = uuid::Uuid::try_parse(text).ok();
+        let ours = uuid.filter(|uuid| uuid.get_version_num() == OWN_UUID_VERSION);
+        let id = text.parse::<PrincipalId>().ok();
+        if let Some(id) = id.or(ours.map(|uuid| PrincipalId::from_u128(uuid.as_u128())))
+            && let Some(found) = self.storage.principal(workspace, id).await?
         {
             return Ok(Some(found));
         }
-        let id = PrincipalId::from_u128(uuid.as_u128());
-        Ok(self.storage.principal(workspace, id).await?)
+        if let Some(found) = self.storage.principal_by_name(workspace, text).await? {
+            return Ok(Some(found));
+        }
+        match uuid.map(|uuid| uuid.to_string()).filter(|plain| plain != text) {
+            Some(plain) => Ok(self.storage.principal_by_name(workspace, &plain).await?),
+            None => Ok(None),
+        }
     }
 
     /// The principal somebody is shared with by a foreign id; made as an agent when it was never
@@ -295,5 +296,8 @@ impl Engine {
         Ok(reached)
     }
 }
+
+/// What our ids are, seen as UUIDs.
+const OWN_UUID_VERSION: usize = 7;
 
 const NOT_YOURS: Error = Error::Denied("this credential is not that agent's");

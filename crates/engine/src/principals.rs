@@ -39,14 +39,9 @@ impl Engine {
         Ok(self.storage.principals(&pass).await?)
     }
 
-    /// A principal of the caller's workspace, by id or by name.
-    pub async fn find_principal(&self, context: &Context, name_or_id: &str) -> Result<Principal> {
-        let workspace = context.caller.workspace;
-        let found = match name_or_id.parse::<PrincipalId>() {
-            Ok(id) => self.storage.principal(workspace, id).await?,
-            Err(_) => self.storage.principal_by_name(workspace, name_or_id).await?,
-        };
-        found.ok_or(Error::NotFound("principal"))
+    /// The principal that a text names, as [`Self::named`] finds it; it must be there.
+    pub async fn find_principal(&self, context: &Context, text: &str) -> Result<Principal> {
+        self.named(context, text).await?.ok_or(Error::NotFound("principal"))
     }
 
     /// Makes a declared principal exist.

@@ -55,6 +55,20 @@ async fn a_home_is_made_when_something_is_written_and_belongs_to_its_name() {
 }
 
 #[tokio::test]
+async fn a_name_does_not_take_the_place_of_an_id() {
+    let stage = Stage::new().await;
+    let victim = stage.somebody("victim").await.caller.principal;
+    let uuid = uuid::Uuid::from_u128(victim.as_u128()).to_string();
+    for name in [victim.to_string(), uuid] {
+        stage.somebody(&name).await;
+        let found = stage.engine.named(&stage.admin, &name).await.unwrap().unwrap();
+        assert_eq!(found.name, "victim");
+        let grantee = stage.engine.grantee(&stage.admin, &name).await.unwrap();
+        assert_eq!(grantee.id, victim);
+    }
+}
+
+#[tokio::test]
 async fn each_writer_has_its_own_entry_and_the_newest_is_read() {
     let stage = Stage::new().await;
     let (owner, guest) = (stage.somebody("owner").await, stage.somebody("guest").await);

@@ -85,8 +85,7 @@ async fn grantee(engine: &Engine, context: &Context, text: &str) -> Result<Grant
     if text == EVERYONE {
         return Ok(Grantee::Everyone);
     }
-    let found = engine.named(context, text).await?;
-    Ok(Grantee::Principal(found.ok_or_else(|| Failure::not_found("principal"))?.id))
+    Ok(Grantee::Principal(engine.find_principal(context, text).await?.id))
 }
 
 /// A grant in a path: its id, or whom it was given to.

@@ -64,7 +64,7 @@ pub(crate) enum AudienceName {
 pub(crate) struct KeyRequest {
     /// A name for people.
     name: String,
-    /// For whom, by id or name; the caller when not given.
+    /// For whom, by id, UUID or name; the caller when not given.
     principal: Option<String>,
     /// How much; `full` when not given, `readwrite` for a session.
     level: Option<PowerName>,
