@@ -4,7 +4,7 @@
 use crate::{Invalid, Timestamp, limit};
 
 /// Who a memory is meant for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Visibility {
     /// Shown to models and hosts.
     #[default]

@@ -10,6 +10,7 @@ pub mod address;
 pub mod attributes;
 pub mod caller;
 pub mod change;
+pub mod compact;
 pub mod content;
 pub mod decide;
 pub mod edit;
