@@ -2,12 +2,12 @@
 
 use crate::access::expect_receipt;
 use crate::{Context, Engine, Error, Result};
-use loci_model::policy::{self, System};
+use loci_model::policy::{self, System, WritePass};
 use loci_model::store::Partitioning;
 use loci_model::{
     At, Cause, Edit, Invalid, MemoryId, Outcome, PrincipalId, StoreId, WorkspaceId, limit,
 };
-use loci_storage::{Batch, Mutation, Receipt, StampedEdit, StorageError};
+use loci_storage::{Batch, Idempotency, Mutation, Receipt, StampedEdit, StorageError};
 
 impl Engine {
     /// Applies edits to one store, all or none; when this returns they are on disk and searchable
@@ -54,8 +54,21 @@ impl Engine {
             edits.iter_mut().for_each(|edit| into_own_partition(edit, pass.principal()));
         }
         let batch = self.stamp(edits, context.cause(reason));
-        let idempotency = context.idempotency_at(pass.now());
-        for _ in 0..=edits_max {
+        let outcomes = self.write_batch(&pass, batch, context.idempotency_at(pass.now())).await?;
+        if facts.store.policy.soft_cap.is_some() {
+            self.compaction.wrote(&outcomes);
+        }
+        Ok(outcomes)
+    }
+
+    /// Applies a batch; what is in its way and has expired goes first.
+    pub(crate) async fn write_batch(
+        &self,
+        pass: &WritePass,
+        batch: Batch,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Vec<Outcome>> {
+        for _ in 0..=batch.edits.len() {
             let mutation = Mutation::Commit(pass.clone(), batch.clone());
             match self.storage.write(mutation, idempotency.clone()).await {
                 Ok(applied) => {
@@ -64,7 +77,7 @@ impl Engine {
                 }
                 // What has expired is no longer there for anybody; make it so, then go on.
                 Err(StorageError::Expired { memory }) => {
-                    self.expire(pass.workspace(), store, memory).await?;
+                    self.expire(pass.workspace(), pass.store(), memory).await?;
                 }
                 Err(error) => return Err(error.into()),
             }

@@ -244,6 +244,7 @@ impl Engine {
             content_bytes_max: self.homes.content_bytes_max,
             memories_max: self.homes.memories_max,
             repeats: Repeats::Allow,
+            soft_cap: None,
         }
     }
 

@@ -11,6 +11,7 @@ mod bootstrap;
 mod changes;
 pub mod codes;
 mod commit;
+pub mod compact;
 mod context;
 pub mod dump;
 mod erase;
@@ -46,6 +47,7 @@ pub use share::NewGrant;
 pub use stores::NewStore;
 pub use sweep::SweepReport;
 
+use compact::{Summarizer, Watch};
 use guard::Guard;
 use loci_storage::Storage;
 use seam::Seams;
@@ -64,13 +66,23 @@ pub struct Engine {
     search: Arc<SearchState>,
     guard: Arc<Guard>,
     homes: HomeLimits,
+    compaction: Arc<Watch>,
+    summarizer: Option<Arc<dyn Summarizer>>,
 }
 
 impl Engine {
     /// An engine over a storage, with the clock and randomness it shall use.
     pub fn new(storage: Arc<dyn Storage>, seams: Seams) -> Self {
         let search = Arc::new(SearchState::new(SearchOptions::default()));
-        Self { storage, seams, search, guard: Arc::default(), homes: HomeLimits::default() }
+        Self {
+            storage,
+            seams,
+            search,
+            guard: Arc::default(),
+            homes: HomeLimits::default(),
+            compaction: Arc::default(),
+            summarizer: None,
+        }
     }
 
     /// The same engine, searching as told. Not for an engine that was cloned before: indexes and
@@ -84,6 +96,12 @@ impl Engine {
     #[must_use]
     pub fn with_homes(self, homes: HomeLimits) -> Self {
         Self { homes, ..self }
+    }
+
+    /// The same engine, having summaries written instead of quoting the sources.
+    #[must_use]
+    pub fn with_summarizer(self, summarizer: Arc<dyn Summarizer>) -> Self {
+        Self { summarizer: Some(summarizer), ..self }
     }
 
     /// The same engine, letting whoever may only search a store do so this often a minute.

@@ -5,6 +5,7 @@ use crate::{Context, Engine, Error, Result};
 use loci_model::event::kind;
 use loci_model::policy::{self, System};
 use loci_model::query::StoreQuery;
+use loci_model::store::PolicyPatch;
 use loci_model::{Page, Store, StoreId, StorePatch, StorePolicy, Timestamp, WorkspaceId};
 use loci_storage::{Mutation, Receipt};
 use std::collections::BTreeMap;
@@ -79,6 +80,21 @@ impl Engine {
         }
         let pass = self.manage_pass(context, store).await?;
         let receipt = self.write(context, Mutation::DescribeStore(pass, patch)).await?;
+        expect_receipt!(receipt, Receipt::Store(store) => store)
+    }
+
+    /// Changes those switches of a store that can be changed.
+    pub async fn set_policy(
+        &self,
+        context: &Context,
+        store: StoreId,
+        patch: PolicyPatch,
+    ) -> Result<Store> {
+        if let Some(receipt) = self.recall(context).await? {
+            return expect_receipt!(receipt, Receipt::Store(store) => store);
+        }
+        let pass = self.manage_pass(context, store).await?;
+        let receipt = self.write(context, Mutation::SetPolicy(pass, patch)).await?;
         expect_receipt!(receipt, Receipt::Store(store) => store)
     }
 

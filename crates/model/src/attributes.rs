@@ -99,7 +99,7 @@ impl Attributes {
 }
 
 /// One field of a patch.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Patch<T> {
     /// Leave as it is.
     #[default]

@@ -142,6 +142,11 @@ impl Cause {
         Self { request, reason: reason.to_owned(), derived_from: Vec::new() }
     }
 
+    /// The cause of a removal in the same batch: what was made from something is what was written.
+    pub fn of_removal(&self) -> Self {
+        Self::new(self.request.clone(), &self.reason)
+    }
+
     /// Checks the limits.
     pub fn validate(&self) -> Result<(), Invalid> {
         if self.derived_from.len() > limit::DERIVED_FROM_MAX {

@@ -277,6 +277,26 @@ pub fn is_switched_off(caller: &Caller, facts: &Facts, now: Timestamp) -> bool {
     searched.is_err_and(|denied| denied.is_off)
 }
 
+/// Compact a store, or take a compaction back: for whoever may manage it. What is written belongs to
+/// `owner`, as what it was made from did.
+pub fn compact(
+    caller: &Caller,
+    facts: &Facts,
+    owner: PrincipalId,
+    now: Timestamp,
+) -> Result<WritePass, Denied> {
+    manage(caller, facts, now)?;
+    Ok(WritePass {
+        workspace: caller.workspace,
+        store: facts.store.id,
+        audience: Audience::Host,
+        now,
+        actor: caller.actor,
+        principal: owner,
+        remover: None,
+    })
+}
+
 /// Describe, archive, remove the store; redact, erase. Not for models: what they were talked into
 /// must stay possible to undo.
 pub fn manage(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<ManagePass, Denied> {

@@ -1,7 +1,8 @@
 //! A store: a named container with an owner and a policy.
 
 use crate::{
-    Address, Invalid, PrincipalId, StoreId, Timestamp, WorkspaceId, attributes::check_chars, limit,
+    Address, Invalid, Patch, PrincipalId, StoreId, Timestamp, WorkspaceId, attributes::check_chars,
+    limit,
 };
 use std::collections::BTreeMap;
 
@@ -66,8 +67,45 @@ pub struct StorePolicy {
     pub content_bytes_max: u64,
     /// Live memories.
     pub memories_max: u64,
-    /// What becomes of repeated content; the only switch that can be changed later.
+    /// What becomes of repeated content; can be changed later.
     pub repeats: Repeats,
+    /// How many live memories it should hold: when there are more, it is compacted. `None` is any
+    /// number. Can be changed later.
+    pub soft_cap: Option<u64>,
+}
+
+/// A change of those switches that can be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PolicyPatch {
+    /// What becomes of repeated content.
+    pub repeats: Patch<Repeats>,
+    /// How many memories the store should hold.
+    pub soft_cap: Patch<Option<u64>>,
+}
+
+impl From<Repeats> for PolicyPatch {
+    fn from(repeats: Repeats) -> Self {
+        Self { repeats: Patch::Set(repeats), ..Self::default() }
+    }
+}
+
+impl PolicyPatch {
+    /// Another number of memories that the store should hold.
+    pub fn soft_cap(cap: Option<u64>) -> Self {
+        Self { soft_cap: Patch::Set(cap), ..Self::default() }
+    }
+
+    /// The switches after this change.
+    pub fn apply_to(self, policy: StorePolicy) -> Result<StorePolicy, Invalid> {
+        let mut next = policy;
+        self.repeats.apply(&mut next.repeats);
+        self.soft_cap.apply(&mut next.soft_cap);
+        if next.soft_cap.is_some_and(|cap| cap == 0 || cap > next.memories_max) {
+            let why = format!("takes 1 to {}, as many as the store may hold", next.memories_max);
+            return Err(Invalid::new("soft_cap", why));
+        }
+        Ok(next)
+    }
 }
 
 impl Default for StorePolicy {
@@ -80,6 +118,7 @@ impl Default for StorePolicy {
             content_bytes_max: limit::CONTENT_BYTES_DEFAULT as u64,
             memories_max: limit::MEMORIES_PER_STORE_DEFAULT,
             repeats: Repeats::Allow,
+            soft_cap: None,
         }
     }
 }
@@ -105,7 +144,7 @@ pub struct Store {
     pub policy: StorePolicy,
     /// Since when.
     pub created_at: Timestamp,
-    /// Last change of name, description, metadata or what becomes of repeats, or the archiving.
+    /// Last change of name, description, metadata or a switch, or the archiving.
     pub updated_at: Timestamp,
     /// When it was archived: no writes since, and no way back.
     pub archived_at: Option<Timestamp>,

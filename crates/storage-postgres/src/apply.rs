@@ -35,7 +35,7 @@ pub(crate) fn tenant(mutation: &Mutation) -> Tenant {
         Mutation::RevokeKey(pass, _) | Mutation::Import(pass, _) => pass.workspace(),
         Mutation::CreateStore(store) => store.workspace,
         Mutation::DescribeStore(pass, _)
-        | Mutation::SetRepeats(pass, _)
+        | Mutation::SetPolicy(pass, _)
         | Mutation::ArchiveStore(pass)
         | Mutation::RemoveStore(pass)
         | Mutation::PurgeStore { pass, .. }
@@ -76,7 +76,7 @@ pub(crate) fn is_long(mutation: &Mutation) -> bool {
         mutation,
         Mutation::Import(..)
             | Mutation::PurgeStore { .. }
-            | Mutation::SetRepeats(..)
+            | Mutation::SetPolicy(..)
             | Mutation::Erase { .. }
             | Mutation::PutVectors(_)
             | Mutation::DropGeneration { .. }
@@ -181,7 +181,7 @@ fn locked_store(mutation: &Mutation) -> Option<StoreId> {
     match mutation {
         Mutation::Commit(pass, _) | Mutation::Expire { pass, .. } => Some(pass.store()),
         Mutation::DescribeStore(pass, _)
-        | Mutation::SetRepeats(pass, _)
+        | Mutation::SetPolicy(pass, _)
         | Mutation::ArchiveStore(pass)
         | Mutation::RemoveStore(pass)
         | Mutation::PurgeStore { pass, .. }
@@ -206,7 +206,7 @@ async fn dispatch<'t>(tx: &'t Tx, draft: &mut Draft<'t>, mutation: &Mutation) ->
             members::remove(tx, pass, *group, *member).await
         }
         Mutation::DescribeStore(pass, patch) => stores::describe(tx, pass, patch).await,
-        Mutation::SetRepeats(pass, repeats) => repeats::set(tx, pass, *repeats).await,
+        Mutation::SetPolicy(pass, patch) => repeats::set_policy(tx, pass, *patch).await,
         Mutation::ArchiveStore(pass) => stores::archive(tx, pass).await,
         Mutation::RemoveStore(pass) => stores::remove(tx, pass).await,
         Mutation::PurgeStore { pass, limit } => purge::purge_store(tx, pass, *limit).await,

@@ -306,7 +306,7 @@ impl Desk {
             size_bytes: None,
             actor: stamp.actor,
             created_at: stamp.at,
-            cause: stamp.cause.clone(),
+            cause: stamp.cause.of_removal(),
             redaction: None,
         };
         self.unlist(memory.size_bytes);

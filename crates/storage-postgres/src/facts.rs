@@ -12,9 +12,9 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 /// Where the columns of the attachment, the relation and the grant begin, behind those of the store.
-const ATTACHMENT_COLUMN: usize = 23;
-const RELATION_COLUMN: usize = 24;
-const GRANT_COLUMN: usize = 25;
+const ATTACHMENT_COLUMN: usize = 24;
+const RELATION_COLUMN: usize = 25;
+const GRANT_COLUMN: usize = 26;
 
 /// Facts about one store.
 pub(crate) async fn of_store(

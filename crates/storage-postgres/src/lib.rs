@@ -428,6 +428,10 @@ impl Storage for PostgresStorage {
         ask!(self, |tx| sweep::unpurged(&tx, limit))
     }
 
+    async fn crowded(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
+        ask!(self, |tx| sweep::crowded(&tx, limit))
+    }
+
     async fn workspaces(&self) -> Result<Vec<(WorkspaceId, Timestamp)>> {
         ask!(self, |tx| keys::workspaces(&tx))
     }

@@ -7,7 +7,7 @@ use crate::fault::Result;
 use crate::row::{self, MemoryRow, key_of};
 use crate::stores;
 use loci_model::policy::{ManagePass, WritePass};
-use loci_model::store::Repeats;
+use loci_model::store::{PolicyPatch, Repeats};
 use loci_model::{Content, PrincipalId};
 use loci_storage::column::visibility_max;
 use loci_storage::{Receipt, StorageError};
@@ -42,21 +42,22 @@ pub(crate) async fn find(
     found.map(|row| row::memory(&row, store)).transpose()
 }
 
-pub(crate) async fn set(tx: &Tx, pass: &ManagePass, repeats: Repeats) -> Result<Receipt> {
+pub(crate) async fn set_policy(tx: &Tx, pass: &ManagePass, patch: PolicyPatch) -> Result<Receipt> {
     let store = stores::lock_one(tx, pass.store()).await?.store;
     if store.archived_at.is_some() {
         return Err(StorageError::Archived.into());
     }
-    let before = store.policy.repeats;
-    if before == repeats {
+    let before = store.policy;
+    let after = patch.apply_to(before)?;
+    if before == after {
         return Ok(Receipt::Store(store));
     }
     let mut next = store;
-    next.policy.repeats = repeats;
+    next.policy = after;
     next.updated_at = pass.now();
     stores::save(tx, &next).await?;
-    let minds = repeats != Repeats::Allow;
-    if minds != (before != Repeats::Allow) {
+    let minds = after.repeats != Repeats::Allow;
+    if minds != (before.repeats != Repeats::Allow) {
         let sql = include_str!("../queries/memory/mark_repeats.sql");
         tx.execute(sql, &[&uuid(next.id.to_bytes()), &minds]).await?;
     }

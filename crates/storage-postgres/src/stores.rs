@@ -4,7 +4,7 @@
 use crate::client::{Tx, uuid};
 use crate::fault::{Result, corrupt, not_found};
 use crate::row::{
-    coded, count, get, id, int, micros, opt_string, opt_time, string, taken, text, time,
+    coded, count, get, id, int, micros, opt_count, opt_string, opt_time, string, taken, text, time,
 };
 use loci_model::policy::ManagePass;
 use loci_model::query::Direction;
@@ -90,6 +90,7 @@ pub(crate) fn read(row: &Row) -> Result<StoreRow> {
                 content_bytes_max: count(row, 10)?,
                 memories_max: count(row, 11)?,
                 repeats: coded(row, 12)?,
+                soft_cap: opt_count(row, 23)?,
             },
             created_at: time(row, 13)?,
             updated_at: time(row, 14)?,
@@ -178,6 +179,7 @@ async fn insert(tx: &Tx, store: &Store) -> Result<bool> {
                 &store.updated_at.as_micros(),
                 &micros(store.archived_at),
                 &store.address.as_ref().map(|address| text(address.as_str())),
+                &policy.soft_cap.map(int),
             ],
         )
         .await?;
@@ -226,6 +228,7 @@ pub(crate) async fn save(tx: &Tx, store: &Store) -> Result<()> {
             &store.updated_at.as_micros(),
             &micros(store.archived_at),
             &store.policy.repeats.code(),
+            &store.policy.soft_cap.map(int),
         ],
     )
     .await?;

@@ -44,6 +44,12 @@ pub(crate) async fn unpurged(tx: &Tx, limit: usize) -> Result<Vec<(WorkspaceId, 
     rows.iter().map(place).collect()
 }
 
+pub(crate) async fn crowded(tx: &Tx, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
+    let sql = include_str!("../queries/store/crowded.sql");
+    let rows = tx.query(sql, &[&int(limit as u64)]).await?;
+    rows.iter().map(place).collect()
+}
+
 fn place(row: &Row) -> Result<(WorkspaceId, StoreId)> {
     Ok((WorkspaceId::from_bytes(id(row, 0)?), StoreId::from_bytes(id(row, 1)?)))
 }

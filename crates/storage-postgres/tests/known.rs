@@ -151,7 +151,7 @@ impl Concerned {
             ),
             Mutation::CreateSession(self.session.clone()),
             Mutation::DescribeStore(world.manage_pass(), described),
-            Mutation::SetRepeats(world.manage_pass(), Repeats::Refuse),
+            Mutation::SetPolicy(world.manage_pass(), Repeats::Refuse.into()),
             Mutation::CreateStore(world.plan_store(StorePolicy::default())),
             session(SessionChange::Archive),
             Mutation::RemoveSession(world.workspace, self.session.id),

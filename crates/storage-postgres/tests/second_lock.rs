@@ -19,8 +19,9 @@ const SHARED: [&str; 5] = ["access_page", "generation", "last_generation", "leas
 
 /// What runs with the owner's rights, and all that it gives out. Most of it looks across tenants; what
 /// looks words up looks at the transaction's tenant by itself.
-const CROSSING: [(&str, &str); 13] = [
+const CROSSING: [(&str, &str); 14] = [
     ("close_passages", "void"),
+    ("crowded_stores", "TABLE(workspace_id uuid, store_id uuid)"),
     ("drop_vectors", "boolean"),
     ("erasable_memories", "TABLE(workspace_id uuid, store_id uuid, memory_id uuid)"),
     ("expired_memories", "TABLE(workspace_id uuid, store_id uuid, memory_id uuid)"),

@@ -75,7 +75,7 @@ impl Core {
                 Ok(Receipt::Store(stores::get_or_create(&self.conn, store)?))
             }
             Mutation::DescribeStore(pass, patch) => self.describe_store(pass, patch),
-            Mutation::SetRepeats(pass, repeats) => self.set_repeats(pass, *repeats),
+            Mutation::SetPolicy(pass, patch) => self.set_policy(pass, *patch),
             Mutation::ArchiveStore(pass) => self.archive_store(pass),
             Mutation::RemoveStore(pass) => self.remove_store(pass),
             Mutation::PurgeStore { pass, limit } => self.purge_store(pass, *limit),

@@ -273,6 +273,7 @@ impl Core {
     ) -> Result<()> {
         let memory = &row.memory;
         let version_pk = self.next_version_pk();
+        let cause = stamp.cause.of_removal();
         let version = NewVersion {
             version_pk,
             id: stamp.version,
@@ -285,7 +286,7 @@ impl Core {
             is_sealed: false,
             actor: stamp.actor,
             at: stamp.at,
-            cause: stamp.cause,
+            cause: &cause,
             redaction: None,
         };
         history::append(&self.conn, store, &version)?;

@@ -406,6 +406,10 @@ impl Storage for SqliteStorage {
         self.scans.scan(move |conn| stores::unpurged(conn, limit)).await
     }
 
+    async fn crowded(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
+        self.scans.scan(move |conn| stores::crowded(conn, limit)).await
+    }
+
     async fn workspaces(&self) -> Result<Vec<(WorkspaceId, Timestamp)>> {
         self.readers.read_once(keys::workspaces)
     }

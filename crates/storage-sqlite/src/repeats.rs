@@ -6,7 +6,7 @@ use crate::fault::Result;
 use crate::row::{self, MemoryRow, opt_id_bytes};
 use crate::stores::StoreRow;
 use loci_model::policy::{ManagePass, WritePass};
-use loci_model::store::Repeats;
+use loci_model::store::{PolicyPatch, Repeats};
 use loci_model::{Content, Memory, PrincipalId};
 use loci_storage::column::visibility_max;
 use loci_storage::{Receipt, StorageError};
@@ -47,19 +47,20 @@ pub(crate) fn find(
 }
 
 impl Core {
-    pub(crate) fn set_repeats(&mut self, pass: &ManagePass, repeats: Repeats) -> Result<Receipt> {
+    pub(crate) fn set_policy(&mut self, pass: &ManagePass, patch: PolicyPatch) -> Result<Receipt> {
         self.with_store(pass.store(), |core, row| {
             if row.store.archived_at.is_some() {
                 return Err(StorageError::Archived.into());
             }
-            let before = row.store.policy.repeats;
-            if before != repeats {
+            let before = row.store.policy;
+            let after = patch.apply_to(before)?;
+            if before != after {
                 let mut next = row.store.clone();
-                next.policy.repeats = repeats;
+                next.policy = after;
                 next.updated_at = pass.now();
                 core.save_store(row, next)?;
-                let minds = repeats != Repeats::Allow;
-                if minds != (before != Repeats::Allow) {
+                let minds = after.repeats != Repeats::Allow;
+                if minds != (before.repeats != Repeats::Allow) {
                     core.conn
                         .prepare_cached(include_str!("../queries/memory/mark_repeats.sql"))?
                         .execute(params![row.store_pk, minds])?;

@@ -66,6 +66,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoreRow> {
                 content_bytes_max: count(row, 11)?,
                 memories_max: count(row, 12)?,
                 repeats: row::coded(row, 22)?,
+                soft_cap: row::opt_count(row, 24)?,
             },
             created_at: time(row, 13)?,
             updated_at: time(row, 14)?,
@@ -144,6 +145,7 @@ pub(crate) fn create(conn: &Connection, store: &Store) -> Result<()> {
         micros(store.archived_at),
         policy.repeats.code(),
         store.address.as_ref().map(Address::as_str),
+        policy.soft_cap.map(int),
     ])?;
     Ok(())
 }
@@ -200,6 +202,7 @@ impl Core {
                 next.updated_at.as_micros(),
                 micros(next.archived_at),
                 next.policy.repeats.code(),
+                next.policy.soft_cap.map(int),
             ],
         )?;
         row.store = next;
@@ -328,7 +331,16 @@ fn facts_of_session(conn: &Connection, caller: &Caller, session: SessionId) -> R
 }
 
 pub(crate) fn unpurged(conn: &Connection, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
-    let mut statement = conn.prepare_cached(include_str!("../queries/store/unpurged.sql"))?;
+    named(conn, include_str!("../queries/store/unpurged.sql"), limit)
+}
+
+/// Stores that hold more than they should.
+pub(crate) fn crowded(conn: &Connection, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
+    named(conn, include_str!("../queries/store/crowded.sql"), limit)
+}
+
+fn named(conn: &Connection, sql: &str, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
+    let mut statement = conn.prepare_cached(sql)?;
     let stores = statement.query_map([int(limit as u64)], |row| {
         Ok((WorkspaceId::from_bytes(row.get(0)?), StoreId::from_bytes(row.get(1)?)))
     })?;

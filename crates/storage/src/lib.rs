@@ -288,6 +288,9 @@ pub trait Storage: Send + Sync + 'static {
     /// Stores that were removed but not purged yet, for the sweeper.
     async fn unpurged(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>>;
 
+    /// Live stores that hold more than they should, for the compactor.
+    async fn crowded(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>>;
+
     /// Every workspace and since when it is there, oldest first; for those who move all of them.
     async fn workspaces(&self) -> Result<Vec<(WorkspaceId, Timestamp)>>;
 

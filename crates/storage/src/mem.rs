@@ -345,6 +345,10 @@ impl Storage for MemStorage {
         Ok(self.state().unpurged(limit))
     }
 
+    async fn crowded(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
+        Ok(self.state().crowded(limit))
+    }
+
     async fn workspaces(&self) -> Result<Vec<(WorkspaceId, Timestamp)>> {
         let mut workspaces = self.state().workspaces.clone();
         workspaces.sort_by_key(|(id, at)| (*at, *id));

@@ -4,7 +4,7 @@
 use crate::indexing::{GenerationId, VectorBatch};
 use crate::log::ImportItem;
 use loci_model::policy::{AdminPass, ConvenePass, ManagePass, SharePass, WritePass};
-use loci_model::store::{LabelsPatch, Repeats};
+use loci_model::store::{LabelsPatch, PolicyPatch};
 use loci_model::{
     ApiKey, Cause, Edit, Grant, GrantId, Happening, KeyId, Membership, MemoryId, MemorySwitches,
     Principal, PrincipalId, Session, SessionId, Store, StorePatch, Timestamp, VersionId,
@@ -101,8 +101,8 @@ pub enum Mutation {
     CreateStore(Store),
     /// Changes name, description or labels.
     DescribeStore(ManagePass, StorePatch),
-    /// Says what becomes of a new memory whose content the store has already.
-    SetRepeats(ManagePass, Repeats),
+    /// Changes those switches of a store that can be changed.
+    SetPolicy(ManagePass, PolicyPatch),
     /// Archives; a second time changes nothing.
     ArchiveStore(ManagePass),
     /// Hides a store and everything in it at once; purging it follows.

@@ -306,6 +306,10 @@ impl Storage for Unguarded {
         self.inner.unpurged(limit).await
     }
 
+    async fn crowded(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
+        self.inner.crowded(limit).await
+    }
+
     async fn workspaces(&self) -> Result<Vec<(WorkspaceId, Timestamp)>> {
         self.inner.workspaces().await
     }

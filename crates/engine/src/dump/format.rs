@@ -192,6 +192,9 @@ struct PolicyFields {
     /// Absent in exports from before there was a choice.
     #[serde(default)]
     repeats: RepeatsName,
+    /// Absent in exports from before stores were compacted, and where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    soft_cap: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize, Default)]
@@ -244,6 +247,7 @@ impl StoreLine {
                 content_bytes_max: policy.content_bytes_max,
                 memories_max: policy.memories_max,
                 repeats: policy.repeats.into(),
+                soft_cap: policy.soft_cap,
             },
             created_at: store.created_at.to_string(),
             updated_at: store.updated_at.to_string(),
@@ -280,6 +284,7 @@ impl StoreLine {
                 content_bytes_max: self.policy.content_bytes_max,
                 memories_max: self.policy.memories_max,
                 repeats: self.policy.repeats.into(),
+                soft_cap: self.policy.soft_cap,
             },
             created_at: Timestamp::parse(&self.created_at)?,
             updated_at: Timestamp::parse(&self.updated_at)?,

@@ -3,10 +3,8 @@
 
 use crate::{Context, Engine, Error, Result};
 use loci_model::policy;
-use loci_model::store::Repeats;
-use loci_model::{Invalid, Memory, Store, StoreId, limit};
+use loci_model::{Invalid, Memory, StoreId, limit};
 use loci_search::text::fingerprint::{SKETCH_LEN, jaccard, minhash, shingles};
-use loci_storage::{Mutation, Receipt};
 use std::collections::{BTreeMap, HashMap};
 
 /// Texts read at once.
@@ -81,18 +79,6 @@ impl Engine {
         let request = *request;
         let comparing = tokio::task::spawn_blocking(move || report(texts, &request));
         comparing.await.map_err(|error| Error::Internal(error.to_string()))
-    }
-
-    /// Says what becomes of a new memory whose content the store has already.
-    pub async fn set_repeats(
-        &self,
-        context: &Context,
-        store: StoreId,
-        repeats: Repeats,
-    ) -> Result<Store> {
-        let pass = self.manage_pass(context, store).await?;
-        let receipt = self.write(context, Mutation::SetRepeats(pass, repeats)).await?;
-        crate::access::expect_receipt!(receipt, Receipt::Store(store) => store)
     }
 }
 

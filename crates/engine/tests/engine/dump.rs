@@ -76,7 +76,7 @@ async fn what_becomes_of_repeats_is_carried_over() {
         [("allow", Repeats::Allow), ("refuse", Repeats::Refuse), ("merge", Repeats::Merge)]
     {
         let store = source.store(name).await.id;
-        source.engine.set_repeats(&source.admin, store, repeats).await.unwrap();
+        source.engine.set_policy(&source.admin, store, repeats.into()).await.unwrap();
     }
     let lines = export(&source.engine, &source.admin).await;
     let target = Stage::new().await;

@@ -84,7 +84,9 @@ async fn repeats_are_kept_refused_or_merged_as_the_store_says() {
     let first = put("/a", "tea").await.unwrap().memory;
     assert!(put("/b", "tea").await.unwrap().is_created(), "nothing is minded by default");
 
-    let set = async |repeats| stage.engine.set_repeats(&stage.admin, store, repeats).await.unwrap();
+    let set = async |repeats: Repeats| {
+        stage.engine.set_policy(&stage.admin, store, repeats.into()).await.unwrap()
+    };
     assert_eq!(set(Repeats::Refuse).await.policy.repeats, Repeats::Refuse);
     match put("/c", "tea").await {
         Err(Error::Repeat { memory, path }) => {
@@ -101,6 +103,6 @@ async fn repeats_are_kept_refused_or_merged_as_the_store_says() {
     assert_eq!(stage.paths(store, "tea").await.len(), 3);
 
     let stranger = stage.somebody("stranger").await;
-    let refused = stage.engine.set_repeats(&stranger, store, Repeats::Allow).await;
+    let refused = stage.engine.set_policy(&stranger, store, Repeats::Allow.into()).await;
     assert!(matches!(refused, Err(Error::NotFound("memory store"))));
 }

@@ -168,7 +168,7 @@ async fn archived(world: &World) {
         let edits = vec![put("/x/y", "same"), put("/z", "same")];
         world.commit_as(pass, edits).await.unwrap();
         let manage = || world.system().manage(world.workspace, store, world.now());
-        let set = Mutation::SetRepeats(manage(), Repeats::Merge);
+        let set = Mutation::SetPolicy(manage(), Repeats::Merge.into());
         world.write(set).await.unwrap();
         if is_archived {
             world.write(Mutation::ArchiveStore(manage())).await.unwrap();

@@ -1,4 +1,5 @@
-//! A store's switches: all are shown; what becomes of repeated content can be changed.
+//! A store's switches: all are shown; what becomes of repeated content, and how many memories it
+//! should hold, can be changed.
 
 use super::Native;
 use crate::error::Result;
@@ -6,8 +7,8 @@ use crate::extract::{Authed, Id, JsonBody};
 use axum::Json;
 use axum::extract::State;
 use loci_model::StoreId;
-use loci_model::store::{OnRemove, Partitioning, Repeats, Store, Who};
-use serde::{Deserialize, Serialize};
+use loci_model::store::{OnRemove, Partitioning, PolicyPatch, Repeats, Store, Who};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -65,8 +66,20 @@ pub(crate) enum OnRemoveView {
 #[serde(deny_unknown_fields)]
 #[schema(as = StorePolicyRequest)]
 pub(crate) struct PolicyRequest {
-    /// What becomes of a new memory whose content the store has already.
-    repeats: RepeatsName,
+    /// What becomes of a new memory whose content the store has already; stays when not given.
+    repeats: Option<RepeatsName>,
+    /// How many memories the store should hold: more are compacted. Null is any number; stays when
+    /// not given.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<u64>)]
+    soft_cap: Option<Option<u64>>,
+}
+
+/// Tells null from nothing.
+fn given<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<Option<u64>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }
 
 /// A store's switches.
@@ -92,6 +105,8 @@ pub(crate) struct PolicyView {
     content_bytes_max: u64,
     /// Live memories; fixed.
     memories_max: u64,
+    /// How many memories the store should hold; null is any number.
+    soft_cap: Option<u64>,
 }
 
 impl From<Store> for PolicyView {
@@ -117,6 +132,7 @@ impl From<Store> for PolicyView {
             },
             content_bytes_max: policy.content_bytes_max,
             memories_max: policy.memories_max,
+            soft_cap: policy.soft_cap,
         }
     }
 }
@@ -153,7 +169,7 @@ pub(crate) async fn show(
     Ok(Json(native.engine.store(&context, store).await?.into()))
 }
 
-/// Changes what becomes of repeated content.
+/// Changes what becomes of repeated content, and how many memories the store should hold.
 #[utoipa::path(post, path = "/v1/memory_stores/{memory_store_id}/policy",
     tag = "policy", operation_id = "policy_update", request_body = PolicyRequest,
     params(("memory_store_id" = String, Path)),
@@ -164,6 +180,10 @@ pub(crate) async fn change(
     Id(store): Id<StoreId>,
     JsonBody(wanted): JsonBody<PolicyRequest>,
 ) -> Result<Json<PolicyView>> {
-    let store = native.engine.set_repeats(&context, store, wanted.repeats.into()).await?;
+    let patch = PolicyPatch {
+        repeats: wanted.repeats.map(Repeats::from).into(),
+        soft_cap: wanted.soft_cap.into(),
+    };
+    let store = native.engine.set_policy(&context, store, patch).await?;
     Ok(Json(store.into()))
 }

@@ -2,7 +2,7 @@ select
     s.store_id, s.workspace_id, s.owner, s.name, s.description, s.metadata, s.partitioning,
     s.remove_by, s.share_by, s.erase_after_secs, s.content_bytes_max, s.memories_max, s.repeats,
     s.created_at, s.updated_at, s.archived_at, s.removed_at, s.seq, s.last_at, s.memory_count,
-    s.content_bytes, s.version_count, s.address,
+    s.content_bytes, s.version_count, s.address, s.soft_cap,
     null::smallint,
     s.relation,
     g.grant_id, g.grantee, g.level, g.given_by, g.expires_at, g.created_at

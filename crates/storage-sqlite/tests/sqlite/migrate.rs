@@ -185,7 +185,7 @@ async fn what_is_new_works_in_a_directory_of_format_1() {
     let past = world.storage.texts_at(&world.read_pass(), AsOf::Seq(3), 0, 10).await.unwrap();
     assert_eq!(past.memories.len(), 3);
     let repeats = loci_model::store::Repeats::Merge;
-    world.write(Mutation::SetRepeats(world.manage_pass(), repeats)).await.unwrap();
+    world.write(Mutation::SetPolicy(world.manage_pass(), repeats.into())).await.unwrap();
     let merged = world.edit(put("/again", "two")).await.unwrap().memory;
     assert_eq!(merged.path.as_str(), "/a");
     let found = world.storage.found(&pass, &[(store, merged.id)], View::Full).await.unwrap();

@@ -39,6 +39,7 @@ macro_rules! for_each_contract_case {
                 only_the_owner_removes_where_the_store_says_so
                 only_the_owner_moves_where_only_the_owner_removes
                 versions_name_their_actor_and_cause
+                a_removal_is_made_from_nothing
                 the_creator_owns_the_memory
                 a_batch_applies_in_order_each_seeing_the_last
                 a_failing_edit_undoes_the_whole_batch
@@ -270,6 +271,7 @@ macro_rules! for_each_contract_case {
             }
             store {
                 a_store_comes_back_as_it_was_made
+                stores_that_hold_too_much_are_found
                 describing_changes_what_is_named_and_the_time
                 memory_writes_do_not_touch_the_stores_time
                 a_description_that_breaks_a_rule_is_refused

@@ -425,6 +425,23 @@ pub async fn versions_name_their_actor_and_cause(db: Db) {
     assert_eq!(version.cause, cause);
 }
 
+pub async fn a_removal_is_made_from_nothing(db: Db) {
+    let world = World::new(db).await;
+    let source = world.put("/source", "x").await;
+    let mut batch = batch(vec![put("/summary", "x, in short"), remove("/source")]);
+    batch.cause.derived_from = vec![source.head];
+    world.write(Mutation::Commit(world.write_pass(), batch)).await.unwrap();
+    let history = world.history().await;
+    let sources = |op| {
+        let found = history.iter().filter(|version| version.operation == op);
+        found.last().unwrap().cause.derived_from.clone()
+    };
+    assert_eq!(sources(Operation::Deleted), []);
+    let summary =
+        history.iter().find(|one| one.path.as_ref().is_some_and(|p| p.as_str() == "/summary"));
+    assert_eq!(summary.unwrap().cause.derived_from, [source.head]);
+}
+
 pub async fn the_creator_owns_the_memory(db: Db) {
     let world = World::new(db).await;
     let somebody = world.new_principal("somebody").await;

@@ -14,7 +14,7 @@ async fn world_that(db: Db, repeats: Repeats) -> World {
 }
 
 async fn set(world: &World, repeats: Repeats) -> Result<Store> {
-    match world.write(Mutation::SetRepeats(world.manage_pass(), repeats)).await? {
+    match world.write(Mutation::SetPolicy(world.manage_pass(), repeats.into())).await? {
         Receipt::Store(store) => Ok(store),
         other => panic!("{other:?}"),
     }

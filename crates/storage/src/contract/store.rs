@@ -3,7 +3,7 @@
 use super::fixture::*;
 use crate::{Mutation, Receipt, Result, Storage, StorageError};
 use loci_model::query::{CreatedQuery, Direction, ListQuery, StoreQuery};
-use loci_model::store::{OnRemove, Partitioning, Repeats, Who};
+use loci_model::store::{OnRemove, Partitioning, PolicyPatch, Repeats, Who};
 use loci_model::{
     At, Audience, Expect, Store, StoreId, StorePatch, StorePolicy, View, WorkspaceId, policy,
 };
@@ -49,10 +49,35 @@ pub async fn a_store_comes_back_as_it_was_made(db: Db) {
         content_bytes_max: 9,
         memories_max: 11,
         repeats: Repeats::Merge,
+        soft_cap: Some(3),
     };
     let store = world.new_store(policy).await;
     let facts = world.storage.facts(world.workspace, store.id, world.owner, None).await.unwrap();
     assert_eq!(facts.unwrap().store, store);
+}
+
+pub async fn stores_that_hold_too_much_are_found(db: Db) {
+    let world = World::new(db).await;
+    let crowded = || async { world.storage.crowded(10).await.unwrap() };
+    for path in ["/a", "/b", "/c"] {
+        world.put(path, "x").await;
+    }
+    assert_eq!(crowded().await, []);
+    let cap = |cap| Mutation::SetPolicy(world.manage_pass(), PolicyPatch::soft_cap(cap));
+    let set = stored(&world, cap(Some(2))).await.unwrap();
+    assert_eq!(set.policy.soft_cap, Some(2));
+    assert_eq!(crowded().await, [(world.workspace, world.store)]);
+    for wrong in [Some(0), Some(u64::MAX)] {
+        assert!(matches!(stored(&world, cap(wrong)).await, Err(StorageError::Invalid(_))));
+    }
+    world.edit(remove("/a")).await.unwrap();
+    assert_eq!(crowded().await, []);
+    world.put("/d", "x").await;
+    stored(&world, cap(None)).await.unwrap();
+    assert_eq!(crowded().await, []);
+    stored(&world, cap(Some(1))).await.unwrap();
+    world.write(Mutation::ArchiveStore(world.manage_pass())).await.unwrap();
+    assert_eq!(crowded().await, [], "nothing can be written there any more");
 }
 
 pub async fn describing_changes_what_is_named_and_the_time(db: Db) {

@@ -246,7 +246,7 @@ impl Shelf {
             size_bytes: None,
             actor: stamp.actor,
             created_at: self.next_at(stamp.now),
-            cause: stamp.cause,
+            cause: stamp.cause.of_removal(),
             redaction: None,
         };
         self.push_version(version);

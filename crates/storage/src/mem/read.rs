@@ -237,6 +237,20 @@ impl State {
         removed.map(|shelf| (shelf.store.workspace, shelf.store.id)).take(limit).collect()
     }
 
+    pub(super) fn crowded(&self, limit: usize) -> Vec<(WorkspaceId, StoreId)> {
+        let over = |shelf: &Shelf| {
+            let cap = shelf.store.policy.soft_cap?;
+            let count = shelf.live().count() as u64;
+            (count > cap && shelf.store.archived_at.is_none()).then(|| count - cap)
+        };
+        let mut crowded: Vec<_> = self
+            .present()
+            .filter_map(|shelf| Some((over(shelf)?, shelf.store.id, shelf.store.workspace)))
+            .collect();
+        crowded.sort_by_key(|(over, id, _)| (std::cmp::Reverse(*over), *id));
+        crowded.into_iter().take(limit).map(|(_, id, workspace)| (workspace, id)).collect()
+    }
+
     fn present(&self) -> impl Iterator<Item = &Shelf> {
         self.shelves.values().filter(|shelf| !shelf.is_removed)
     }

@@ -5,7 +5,7 @@ use super::state::{Shelf, State};
 use crate::ground::{beyond, take_back};
 use crate::{Mutation, Receipt, Result, SessionChange, StorageError};
 use loci_model::policy::{AdminPass, ManagePass, SharePass};
-use loci_model::store::{Repeats, patch_labels, validate_labels};
+use loci_model::store::{PolicyPatch, patch_labels, validate_labels};
 use loci_model::{
     ApiKey, Grant, GrantId, KeyId, Principal, PrincipalId, Session, SessionId, Store, StorePatch,
     Timestamp, WorkspaceId, limit,
@@ -25,7 +25,7 @@ impl State {
             Mutation::RevokeKey(pass, id) => self.revoke_key(&pass, id),
             Mutation::CreateStore(store) => self.create_store(store),
             Mutation::DescribeStore(pass, patch) => self.describe_store(&pass, &patch),
-            Mutation::SetRepeats(pass, repeats) => self.set_repeats(&pass, repeats),
+            Mutation::SetPolicy(pass, patch) => self.set_policy(&pass, patch),
             Mutation::ArchiveStore(pass) => self.archive_store(&pass),
             Mutation::RemoveStore(pass) => {
                 self.shelf_mut(pass.store())?.is_removed = true;
@@ -132,13 +132,14 @@ impl State {
         Ok(Receipt::Store(store.clone()))
     }
 
-    fn set_repeats(&mut self, pass: &ManagePass, repeats: Repeats) -> Result<Receipt> {
+    fn set_policy(&mut self, pass: &ManagePass, patch: PolicyPatch) -> Result<Receipt> {
         let store = &mut self.shelf_mut(pass.store())?.store;
         if store.archived_at.is_some() {
             return Err(StorageError::Archived);
         }
-        if store.policy.repeats != repeats {
-            store.policy.repeats = repeats;
+        let next = patch.apply_to(store.policy)?;
+        if store.policy != next {
+            store.policy = next;
             store.updated_at = pass.now();
         }
         Ok(Receipt::Store(store.clone()))

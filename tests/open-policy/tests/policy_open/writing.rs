@@ -102,7 +102,7 @@ pub(crate) async fn attempt(world: &World, name: &str) -> String {
             };
             shown(engine.describe_store(intruder, store, patch).await)
         }
-        "set repeats" => shown(engine.set_repeats(intruder, store, Repeats::Refuse).await),
+        "set repeats" => shown(engine.set_policy(intruder, store, Repeats::Refuse.into()).await),
         "archive the store" => shown(engine.archive_store(intruder, store).await),
         "remove the store" => shown(engine.remove_store(intruder, store).await),
         "share with everyone" => share(Grantee::Everyone).await,

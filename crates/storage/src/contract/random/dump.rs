@@ -117,6 +117,7 @@ pub(super) async fn dump(
         add("erasable", &erasable);
     }
     add("unpurged", &engine.unpurged(10).await.unwrap());
+    add("crowded", &engine.crowded(10).await.unwrap());
     let admin = system.administer(workspace, now);
     add("remembered", &engine.remembered(&admin, None, 1000).await.unwrap());
     let host = system.read(workspace, store, now);

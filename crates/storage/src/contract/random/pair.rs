@@ -11,11 +11,11 @@ use crate::{
     StorageError,
 };
 use loci_model::policy::{self, ManagePass, System};
-use loci_model::store::{OnRemove, Repeats};
+use loci_model::store::{OnRemove, PolicyPatch, Repeats};
 use loci_model::{
     Actor, Audience, Caller, Cause, Grant, GrantId, Grantee, KeyId, KeyScope, Level, MemoryId,
-    Principal, PrincipalId, PrincipalKind, SessionId, Store, StoreId, StorePatch, StorePolicy,
-    Timestamp, VersionId, WorkspaceId,
+    Patch, Principal, PrincipalId, PrincipalKind, SessionId, Store, StoreId, StorePatch,
+    StorePolicy, Timestamp, VersionId, WorkspaceId,
 };
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -191,10 +191,11 @@ impl Pair {
                 let before = self.now.plus_secs(-secs_ago);
                 self.write(Mutation::ForgetKeys { before }, None).await.unwrap();
             }
-            Step::SetRepeats { store, repeats, key } => {
+            Step::SetPolicy { store, repeats, soft_cap, key } => {
                 let all = [Repeats::Allow, Repeats::Refuse, Repeats::Merge];
-                let set =
-                    Mutation::SetRepeats(self.manage_pass(*store), all[usize::from(*repeats)]);
+                let repeats = Patch::Set(all[usize::from(*repeats)]);
+                let patch = PolicyPatch { repeats, soft_cap: Patch::Set(*soft_cap) };
+                let set = Mutation::SetPolicy(self.manage_pass(*store), patch);
                 let _ = self.write(set, *key).await;
             }
             Step::OpenGeneration { model, is_fresh, key } => {

@@ -83,9 +83,10 @@ pub(super) enum Step {
     ForgetKeys {
         secs_ago: i64,
     },
-    SetRepeats {
+    SetPolicy {
         store: usize,
         repeats: u8,
+        soft_cap: Option<u64>,
         key: Option<u8>,
     },
     OpenGeneration {
@@ -281,8 +282,9 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
         1 => (store(), 0usize..3).prop_map(|(store, limit)| Step::Purge { store, limit }),
         6 => (-5i64..20).prop_map(|secs| Step::MoveClock { secs }),
         1 => (0i64..30).prop_map(|secs_ago| Step::ForgetKeys { secs_ago }),
-        2 => (store(), 0u8..3, key())
-            .prop_map(|(store, repeats, key)| Step::SetRepeats { store, repeats, key }),
+        2 => (store(), 0u8..3, proptest::option::of(0u64..4), key()).prop_map(
+            |(store, repeats, soft_cap, key)| Step::SetPolicy { store, repeats, soft_cap, key },
+        ),
         2 => (0u8..3, any::<bool>(), key()).prop_map(|(model, is_fresh, key)| {
             Step::OpenGeneration { model, is_fresh, key }
         }),

@@ -1,0 +1,1 @@
+select workspace_id, store_id from crowded_stores($1)
