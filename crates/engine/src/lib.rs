@@ -8,6 +8,7 @@
 mod access;
 mod admin;
 mod bootstrap;
+pub mod brief;
 mod changes;
 pub mod codes;
 mod commit;
