@@ -1,8 +1,8 @@
 //! The OpenAPI document: our routes and the doors', generated from the code that serves them.
 
 use crate::routes::{
-    admin, attributes, changes, chats, dump, duplicates, embedding, erase, events, grants, health,
-    keys, policy, principals, sealed, search, sessions_note, stats, switches,
+    admin, attributes, brief, changes, chats, compact, dump, duplicates, embedding, erase, events,
+    grants, health, keys, policy, principals, sealed, search, sessions_note, stats, switches,
 };
 use crate::wire::ErrorEnvelope;
 use bytes::Bytes;
@@ -38,6 +38,9 @@ use utoipa::{Modify, OpenApi, ToSchema};
         duplicates::report,
         policy::show,
         policy::change,
+        compact::compact,
+        compact::undo,
+        brief::show,
         stats::of_store,
         stats::of_all,
         keys::list,

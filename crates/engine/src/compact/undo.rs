@@ -23,10 +23,16 @@ impl Engine {
         store: StoreId,
         summary: MemoryId,
     ) -> Result<Compacted> {
-        let read = self.read_pass(context, store).await?;
+        self.require_primary()?;
+        let facts = self.facts(context, store).await?;
+        let now = self.seams.now();
+        policy::compact(&context.caller, &facts, facts.store.owner, now)?;
+        if facts.store.archived_at.is_some() {
+            return Err(Error::Archived);
+        }
+        let read = policy::read(&context.caller, &facts, now)?;
         let found = self.storage.get(&read, &At::Id(summary), View::Basic).await?;
         let found = found.ok_or(Error::NotFound("memory"))?;
-        let now = self.seams.now();
         let mut edits = vec![Edit::remove(At::Id(summary), Expect::Revision(found.revision))];
         for source in self.sources_of(context, store, summary).await? {
             let version = self.storage.version(&read, source, View::Full).await?;
@@ -36,7 +42,6 @@ impl Engine {
             let why = "is no summary of memories that could be brought back";
             return Err(Invalid::new("memory", why).into());
         }
-        let facts = self.facts(context, store).await?;
         let owner = found.partition.unwrap_or(facts.store.owner);
         let pass = policy::compact(&context.caller, &facts, owner, now)?;
         let batch = self.stamp(edits, context.cause(REASON));

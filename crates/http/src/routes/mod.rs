@@ -5,8 +5,10 @@
 
 pub(crate) mod admin;
 pub(crate) mod attributes;
+pub(crate) mod brief;
 pub(crate) mod changes;
 pub(crate) mod chats;
+pub(crate) mod compact;
 pub(crate) mod dump;
 pub(crate) mod duplicates;
 pub(crate) mod embedding;
@@ -102,6 +104,9 @@ pub(crate) fn router(native: Arc<Native>) -> Router {
         .route("/v1/search", post(search::everywhere))
         .route(&store("duplicates"), get(duplicates::report))
         .route(&store("policy"), get(policy::show).post(policy::change))
+        .route(&store("compact"), post(compact::compact))
+        .route(&store("memories/{memory_id}/undo_compaction"), post(compact::undo))
+        .route(&store("brief"), get(brief::show))
         .route(&store("stats"), get(stats::of_store))
         .route("/v1/stats", get(stats::of_all))
         .route("/v1/api_keys", get(keys::list).post(keys::create))

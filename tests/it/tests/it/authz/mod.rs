@@ -48,6 +48,8 @@ fn letter(reply: &Reply, manner: Manner) -> char {
         (404, _) => 'h',
         // It got as far as being told that there is nothing to scrub yet.
         (400, _) if text.contains("current version of a live memory") => 'y',
+        // The same about a memory that is no summary.
+        (400, _) if text.contains("is no summary") => 'y',
         // A database has backups of its own, as whoever may make one is told.
         (400, _) if text.contains("pg_basebackup") => 'y',
         (400, _) if text.contains("archived") => 'a',

@@ -138,6 +138,30 @@ pub(super) const VERBS: &[Verb] = &[
         |client, at| client.delete(&memory(at, "")),
     ),
     native(
+        "compact",
+        "POST /v1/memory_stores/{memory_store_id}/compact",
+        Need::Alter,
+        PLAIN,
+        |client, at| {
+            let wanted = json!({"max_memories": 0, "dry_run": true});
+            client.post(&store(at, "/compact"), &wanted)
+        },
+    ),
+    native(
+        "undo compaction",
+        "POST /v1/memory_stores/{memory_store_id}/memories/{memory_id}/undo_compaction",
+        Need::Alter,
+        PLAIN,
+        |client, at| client.call("POST", &memory(at, "/undo_compaction"), None),
+    ),
+    native(
+        "brief",
+        "GET /v1/memory_stores/{memory_store_id}/brief",
+        Need::Read,
+        PLAIN,
+        |client, at| client.get(&store(at, "/brief")),
+    ),
+    native(
         "versions",
         "GET /v1/memory_stores/{memory_store_id}/memory_versions",
         Need::Read,
