@@ -1,11 +1,13 @@
 //! Work that nobody asks for: expired memories, due erasures, interrupted removals, old idempotency
-//! keys. Runs beside the server and stops with it; a sweep that is cut off is taken up by the next.
+//! keys, stores that hold more than they should. Runs beside the server and stops with it; a sweep that is cut off is taken up by the next.
 
 use loci_engine::Engine;
 use std::time::Duration;
 use tokio::sync::watch;
 
 const PAUSE: Duration = Duration::from_secs(10);
+/// Between two looks at stores that grow, so that a burst of writes is compacted once.
+const GROWTH_PAUSE: Duration = Duration::from_secs(1);
 
 /// Sweeps until told to stop.
 pub(crate) async fn sweep(engine: Engine, mut stop: watch::Receiver<bool>) {
@@ -29,4 +31,27 @@ pub(crate) async fn sweep(engine: Engine, mut stop: watch::Receiver<bool>) {
             return;
         }
     }
+}
+
+/// Compacts stores that hold more than they should, until told to stop. It looks when something was
+/// written here, and now and then because of what was written elsewhere.
+pub(crate) async fn compact(engine: Engine, mut stop: watch::Receiver<bool>) {
+    loop {
+        if let Err(error) = engine.compact_crowded().await {
+            tracing::warn!(%error, "compaction failed; it is tried again");
+        }
+        let is_over = tokio::select! {
+            () = grown(&engine) => false,
+            () = tokio::time::sleep(PAUSE) => false,
+            _ = stop.wait_for(|is_stopping| *is_stopping) => true,
+        };
+        if is_over {
+            return;
+        }
+    }
+}
+
+async fn grown(engine: &Engine) {
+    engine.grown().await;
+    tokio::time::sleep(GROWTH_PAUSE).await;
 }

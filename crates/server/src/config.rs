@@ -7,9 +7,11 @@
 mod search;
 mod server;
 mod sharing;
+mod summaries;
 
 pub(crate) use search::{EmbedderConfig, HttpEmbedderConfig, SearchConfig};
 pub(crate) use sharing::{ChatEntry, MemberEntry, Switches};
+pub(crate) use summaries::{Api, SummariesConfig};
 
 use crate::exit::Failure;
 use loci_engine::Secret;
@@ -24,6 +26,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use summaries::SummariesSection;
 
 /// Where the server listens when nobody says.
 pub(crate) const LISTEN_DEFAULT: &str = "127.0.0.1:8700";
@@ -37,6 +40,8 @@ pub(crate) struct Config {
     pub(crate) server: ServerSection,
     pub(crate) limits: LimitsSection,
     pub(crate) search: SearchSection,
+    /// Who writes the summaries of compaction.
+    pub(crate) summaries: Option<SummariesSection>,
     jwt: Option<JwtSection>,
     pub(crate) homes: HomesSection,
     pub(crate) tools: ToolsSection,
@@ -233,6 +238,7 @@ impl Config {
         }
         self.server.check()?;
         self.search.check()?;
+        self.summaries.as_ref().map_or(Ok(()), SummariesSection::check)?;
         self.jwt.as_ref().map_or(Ok(()), JwtSection::check)?;
         self.homes.check()?;
         self.limits.check()

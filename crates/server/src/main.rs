@@ -16,6 +16,7 @@ mod place;
 mod searching;
 mod serve;
 mod socket;
+mod summaries;
 mod wire;
 
 use clap::Parser;

@@ -9,6 +9,7 @@ use crate::held::Refusal;
 use crate::holder::{self, Kind};
 use crate::patience::{Patience, patiently};
 use crate::place::Place;
+use crate::summaries::ModelSummarizer;
 use crate::wire::{self, Answering, Holding};
 use loci_engine::Secret;
 use loci_http::Listener;
@@ -61,6 +62,8 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
 
     let search = config.search.resolve()?;
     let tokens = config.tokens()?;
+    let summaries = config.summaries.as_ref().map(|section| section.resolve()).transpose()?;
+    let summarizer = summaries.map(ModelSummarizer::new).transpose()?;
     let mut holding = tokio::select! {
         taken = take(&place, kind, &search) => taken?,
         name = signals.next() => {
@@ -68,7 +71,7 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
             return Ok(());
         }
     };
-    holding = holding.sharing(&config, config.tools.options());
+    holding = holding.sharing(&config, config.tools.options(), summarizer);
     let started = tokio::select! {
         started = start(&holding, &place, &config, listen, admin_key.as_ref()) => started.map(Some),
         name = signals.next() => {
@@ -96,6 +99,9 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
 
     let sweeping = (kind == Kind::Serve)
         .then(|| tokio::spawn(background::sweep(answering.engine().clone(), answering.stopping())));
+    let compacting = (kind == Kind::Serve).then(|| {
+        tokio::spawn(background::compact(answering.engine().clone(), answering.stopping()))
+    });
     let serving = tokio::spawn(wire::listen(
         Listener::Tcp(listener),
         answering.router(),
@@ -103,10 +109,10 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
         answering.stopping(),
     ));
     let ended = run(&answering, signals, serving).await;
-    // A sweep may be in the middle of a long store; whatever it did is committed.
-    if let Some(sweeping) = sweeping {
-        sweeping.abort();
-        let _ = sweeping.await;
+    // Either may be in the middle of a long store; whatever it did is committed.
+    for working in [sweeping, compacting].into_iter().flatten() {
+        working.abort();
+        let _ = working.await;
     }
     answering.release().await;
     tracing::info!("stopped");

@@ -9,6 +9,7 @@ use crate::holder::Kind;
 use crate::place::Place;
 use crate::searching;
 use crate::socket::{self, SocketFiles};
+use crate::summaries::ModelSummarizer;
 use axum::Router;
 use loci_dialects::tool::{self, ToolOptions};
 use loci_dialects::{anthropic, robutler};
@@ -18,6 +19,7 @@ use loci_http::{HttpOptions, Listener, LocalOperator};
 use loci_model::Caller;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -67,9 +69,18 @@ impl Holding {
         Ok(Self { held, engine, following: None, start, tools: ToolOptions::default() })
     }
 
-    /// The same place, shared as the configuration says.
-    pub(crate) fn sharing(self, config: &Config, tools: ToolOptions) -> Self {
-        let engine = self.engine.with_homes(config.homes.limits());
+    /// The same place, shared and summarised as the configuration says.
+    pub(crate) fn sharing(
+        self,
+        config: &Config,
+        tools: ToolOptions,
+        summarizer: Option<ModelSummarizer>,
+    ) -> Self {
+        let engine = match summarizer {
+            Some(summarizer) => self.engine.with_summarizer(Arc::new(summarizer)),
+            None => self.engine,
+        };
+        let engine = engine.with_homes(config.homes.limits());
         let engine = engine.with_guarded_searches(config.limits.search_only_per_minute());
         Self { engine, tools, ..self }
     }

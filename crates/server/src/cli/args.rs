@@ -56,6 +56,8 @@ pub(crate) enum Command {
     Search(SearchArgs),
     /// Report memories that say the same, or nearly
     Duplicates(DuplicatesArgs),
+    /// Merge episodes and remove what matters least, or take that back
+    Compact(CompactArgs),
     /// List a memory's versions, newest first
     History(HistoryArgs),
     /// Write an old version's content back, as a new version
@@ -231,6 +233,24 @@ pub(crate) struct DuplicatesArgs {
     /// How many groups of either sort, up to 100 [default: 100]
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompactArgs {
+    /// Store id, or a name only one store has
+    pub(crate) store: String,
+    /// How many memories shall be left [default: the store's soft cap]
+    #[arg(long, value_name = "N", conflicts_with_all = ["undo", "soft_cap"])]
+    pub(crate) keep: Option<u64>,
+    /// Only say what would be done
+    #[arg(long, conflicts_with_all = ["undo", "soft_cap"])]
+    pub(crate) dry_run: bool,
+    /// From now on compact the store when it holds more than this; `none` for never
+    #[arg(long, value_name = "N", conflicts_with = "undo")]
+    pub(crate) soft_cap: Option<String>,
+    /// Bring back what the summary at this path was made from
+    #[arg(long, value_name = "PATH")]
+    pub(crate) undo: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

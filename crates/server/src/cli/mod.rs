@@ -9,6 +9,7 @@ mod backup;
 mod chat;
 mod check;
 mod client;
+mod compact;
 mod doctor;
 mod duplicates;
 mod eval;
@@ -92,6 +93,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         Command::List(args) => list::run(&mut client, format, args).await,
         Command::Search(args) => search::run(&mut client, format, args).await,
         Command::Duplicates(args) => duplicates::run(&mut client, format, args).await,
+        Command::Compact(args) => compact::run(&mut client, format, args).await,
         Command::History(args) => history::run(&mut client, format, args).await,
         Command::Restore(args) => restore::run(&mut client, format, args).await,
         Command::Redact(args) => redact::run(&mut client, format, args).await,
