@@ -12,6 +12,7 @@ mod cluster_chaos;
 mod cluster_load;
 mod cluster_read;
 mod cluster_retry;
+mod compaction;
 mod crash;
 mod disk_full;
 mod doors;
