@@ -115,7 +115,7 @@ pub fn plan(memories: &[Candidate], keep: usize) -> Vec<Step> {
         let freed = taken - merged.len();
         if freed >= over || taken == going.len() {
             pair_up(&mut merged, &mut evicted, &going[taken..]);
-            return steps(merged, evicted);
+            return steps(&merged, evicted);
         }
         taken += 1;
     }
@@ -160,7 +160,7 @@ fn pair_up<'a>(
     });
 }
 
-fn steps(merged: Vec<Vec<&Candidate>>, mut evicted: Vec<&Candidate>) -> Vec<Step> {
+fn steps(merged: &[Vec<&Candidate>], mut evicted: Vec<&Candidate>) -> Vec<Step> {
     evicted.sort_by_key(|one| one.rank());
     let ids = |some: &[&Candidate]| some.iter().map(|one| one.memory).collect::<Vec<_>>();
     let merges = merged.iter().map(|some| Step::Merge(some[0].place.clone(), ids(some)));

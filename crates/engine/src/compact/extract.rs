@@ -63,11 +63,11 @@ fn begin(text: &str, room: usize) -> String {
     let head = &line[..line.floor_char_boundary(room)];
     let ends = head.match_indices(['.', '!', '?', '。', '！', '？']);
     // A dot within a number or a name ends nothing.
-    let sentences = ends
+    let mut sentences = ends
         .map(|(at, end)| (at + end.len(), end.len()))
         .filter(|(end, bytes)| *bytes > 1 || line[*end..].starts_with(' '))
         .map(|(end, _)| end);
-    if let Some(end) = sentences.last().filter(|end| *end * 2 > room) {
+    if let Some(end) = sentences.next_back().filter(|end| *end * 2 > room) {
         return head[..end].to_owned();
     }
     const MARK: &str = "…";

@@ -192,7 +192,6 @@ struct PolicyFields {
     /// Absent in exports from before there was a choice.
     #[serde(default)]
     repeats: RepeatsName,
-    /// Absent in exports from before stores were compacted, and where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     soft_cap: Option<u64>,
 }

@@ -53,7 +53,7 @@ pub(crate) struct UndoneView {
     removed: Vec<String>,
 }
 
-fn paths(paths: Vec<MemoryPath>) -> Vec<String> {
+fn paths(paths: &[MemoryPath]) -> Vec<String> {
     paths.iter().map(|path| path.as_str().to_owned()).collect()
 }
 
@@ -82,8 +82,8 @@ pub(crate) async fn compact(
         native.engine.compact(&context, store, keep, wanted.dry_run).await?;
     Ok(Json(CompactionView {
         kind: "memory_store_compaction",
-        removed: paths(removed),
-        summaries: paths(summaries),
+        removed: paths(&removed),
+        summaries: paths(&summaries),
         memories_left: left,
         dry_run: wanted.dry_run,
     }))
@@ -105,7 +105,7 @@ pub(crate) async fn undo(
     let done = native.engine.undo_compaction(&context, store, memory).await?;
     Ok(Json(UndoneView {
         kind: "memory_store_compaction_undone",
-        restored: paths(done.summaries),
-        removed: paths(done.removed),
+        restored: paths(&done.summaries),
+        removed: paths(&done.removed),
     }))
 }

@@ -433,8 +433,8 @@ pub async fn a_removal_is_made_from_nothing(db: Db) {
     world.write(Mutation::Commit(world.write_pass(), batch)).await.unwrap();
     let history = world.history().await;
     let sources = |op| {
-        let found = history.iter().filter(|version| version.operation == op);
-        found.last().unwrap().cause.derived_from.clone()
+        let mut found = history.iter().filter(|version| version.operation == op);
+        found.next_back().unwrap().cause.derived_from.clone()
     };
     assert_eq!(sources(Operation::Deleted), []);
     let summary =

@@ -246,7 +246,7 @@ impl Shelf {
             size_bytes: None,
             actor: stamp.actor,
             created_at: self.next_at(stamp.now),
-            cause: stamp.cause.of_removal(),
+            cause: Cause { derived_from: Vec::new(), ..stamp.cause },
             redaction: None,
         };
         self.push_version(version);

@@ -29,14 +29,14 @@ fn paths(api: &mut Api) -> Vec<String> {
     api.memories().into_iter().map(|memory| memory.path).collect()
 }
 
-fn cap(api: &mut Api, cap: Value) {
+fn cap(api: &mut Api, cap: &Value) {
     let url = api.path("/policy");
     api.client.post(&url, &json!({"soft_cap": cap})).ok();
 }
 
 /// Takes back compactions until there are no summaries, and looks whether everything is back.
 fn everything_comes_back(api: &mut Api, count: usize) {
-    cap(api, Value::Null);
+    cap(api, &Value::Null);
     for _ in 0..count {
         let summary = api.memories().into_iter().find(|one| one.path.starts_with("/summary."));
         let Some(summary) = summary else { break };
@@ -59,7 +59,7 @@ fn killed_while_it_compacts_nothing_is_lost() {
     let store = filled(&server, EPISODES).store;
     for round in 0..ROUNDS {
         let mut api = Api::open(server.client(), &store);
-        cap(&mut api, json!(100 - 10 * round));
+        cap(&mut api, &json!(100 - 10 * round));
         thread::sleep(dice.millis(0, 400));
         server.kill();
         server = setup.start();
@@ -83,7 +83,7 @@ fn several_servers_compact_a_store_once() {
     let cluster = Cluster::fresh();
     let servers = cluster.start_together(2);
     let mut api = filled(&servers[0], 40);
-    cap(&mut api, json!(20));
+    cap(&mut api, &json!(20));
     let mut other = Api::open(servers[1].client(), &api.store);
     other.put("/fact", "One more.");
     let began = Instant::now();
