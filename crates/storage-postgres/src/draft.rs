@@ -10,6 +10,7 @@ use crate::client::{Params, Tx, uuid};
 use crate::columns::{MemoryColumns, PlaceColumns};
 use crate::events::HeldLog;
 use crate::fault::{Result, not_found};
+use crate::pieces::{self, Last};
 use crate::row::{self, LIVE_MEMORY_COLUMNS, MemoryRow, coded, int, key_of, keyed_id};
 use crate::stores::{self, StoreRow};
 use futures_util::future::try_join4;
@@ -18,6 +19,7 @@ use loci_model::{
     Actor, Content, Memory, MemoryId, MemoryPath, Operation, PrincipalId, StoreId, Timestamp,
     Version, VersionId,
 };
+use loci_storage::tail::{Chain, Piece};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -52,7 +54,7 @@ pub(crate) struct Desk {
 }
 
 /// A memory, live or removed.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Known {
     pub(crate) live: Option<MemoryRow>,
     pub(crate) revision: u64,
@@ -67,6 +69,8 @@ pub(crate) struct Known {
     pub(crate) erase_at: Option<Timestamp>,
     /// Who may see it, or its history.
     pub(crate) visibility: i16,
+    /// How the content of its head is kept.
+    pub(crate) chain: Chain,
     /// The path that the database has for it.
     written_path: Option<Place>,
     is_written: bool,
@@ -78,10 +82,18 @@ pub(crate) struct Pending {
     pub(crate) memories: HashSet<MemoryId>,
     /// With whether its content is sealed.
     pub(crate) versions: Vec<(Version, bool)>,
-    pub(crate) payloads: Vec<(u64, Content)>,
+    pub(crate) payloads: Vec<NewPayload>,
     /// Content taken over from an earlier version: from which, to which.
     pub(crate) copies: Vec<(u64, u64)>,
     pub(crate) redactions: Vec<NewRedaction>,
+}
+
+/// What is written of a version's content.
+pub(crate) struct NewPayload {
+    pub(crate) seq: u64,
+    /// The number of the version that it goes on from.
+    pub(crate) base: Option<u64>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// An entry of the feed that is not a version's own.
@@ -305,12 +317,30 @@ impl<'t> Draft<'t> {
         seq: u64,
         memory: &Memory,
     ) -> Result<Content> {
+        let tx = self.tx;
         let desk = self.desk(store)?;
-        let seq = desk.source_of(seq);
-        if let Some(content) = desk.contents.get(&seq) {
+        let mut at = desk.source_of(seq);
+        if let Some(content) = desk.contents.get(&at) {
             return Ok(content.clone());
         }
-        crate::read::content(self.tx, store, seq, memory.digest, memory.is_sealed).await
+        // Pieces that are not written yet, from the last; before them is what is known or written.
+        let mut pieces = Vec::new();
+        while !desk.contents.contains_key(&at)
+            && let Some((base, bytes)) = desk.pending.tail(at)
+        {
+            pieces.push(bytes.to_vec());
+            at = base;
+        }
+        let begun = match desk.contents.get(&at) {
+            Some(content) => Some(content.bytes().to_vec()),
+            None => crate::read::raw_content(tx, store, at).await?,
+        };
+        let bytes = begun.map(|begun| {
+            pieces.push(begun);
+            pieces.reverse();
+            pieces.concat()
+        });
+        row::checked(bytes, memory.digest, memory.is_sealed)
     }
 
     /// Reads what edits will build upon, in one round trip.
@@ -321,10 +351,14 @@ impl<'t> Draft<'t> {
         let stores: Vec<Uuid> = wanted.iter().map(|(store, _)| uuid(store.to_bytes())).collect();
         let seqs: Vec<i64> = wanted.iter().map(|(_, seq)| int(*seq)).collect();
         let sql = include_str!("../queries/payload/contents.sql");
-        for row in self.tx.query(sql, &[&stores, &seqs]).await? {
-            let store = StoreId::from_bytes(row::id(&row, 0)?);
-            let (seq, is_sealed) = (row::count(&row, 1)?, row::get(&row, 3)?);
-            let content = row::checked(row::get(&row, 2)?, row::digest(&row, 4)?, is_sealed)?;
+        let rows = self.tx.query(sql, &[&stores, &seqs]).await?;
+        let store_of = |row: &Row| row::id(row, 0).map(StoreId::from_bytes);
+        let last = rows.iter().map(|row| Last::read(row, store_of(row)?, 2));
+        let last = last.collect::<Result<_>>()?;
+        for (row, bytes) in rows.iter().zip(pieces::whole(self.tx, last).await?) {
+            let store = store_of(row)?;
+            let (seq, is_sealed) = (row::count(row, 1)?, row::get(row, 4)?);
+            let content = row::checked(bytes, row::digest(row, 5)?, is_sealed)?;
             if let Some(desk) = self.desks.get_mut(&store) {
                 desk.contents.insert(seq, content);
             }
@@ -334,9 +368,10 @@ impl<'t> Draft<'t> {
 }
 
 /// After the columns of a memory: what its newest version recorded, when its history is erased, who
-/// may see it; then the store, and the place that was asked for.
+/// may see it, how its content is kept; then the store, and the place that was asked for.
 const OPERATION_COLUMN: usize = LIVE_MEMORY_COLUMNS;
-const STORE_COLUMN: usize = LIVE_MEMORY_COLUMNS + 3;
+const CHAIN_COLUMN: usize = LIVE_MEMORY_COLUMNS + 3;
+const STORE_COLUMN: usize = LIVE_MEMORY_COLUMNS + 5;
 
 fn store_of(row: &Row) -> Result<StoreId> {
     row::id(row, STORE_COLUMN).map(StoreId::from_bytes)
@@ -356,6 +391,10 @@ fn read_known(row: &Row, store: StoreId) -> Result<(MemoryId, Known)> {
         updated_at: row::time(row, 11)?,
         erase_at: row::opt_time(row, OPERATION_COLUMN + 1)?,
         visibility: row::get(row, OPERATION_COLUMN + 2)?,
+        chain: Chain {
+            depth: u32::try_from(row::get::<i32>(row, CHAIN_COLUMN)?).unwrap_or(u32::MAX),
+            hash: row::get(row, CHAIN_COLUMN + 1)?,
+        },
         written_path: path.map(|path| (key_of(partition), path.to_owned())),
         is_written: true,
         live,
@@ -427,13 +466,25 @@ impl Desk {
 
     /// Gives a version its content.
     pub(crate) fn put_content(&mut self, seq: u64, content: Content) {
-        self.contents.insert(seq, content.clone());
-        self.pending.payloads.push((seq, content));
+        let bytes = content.bytes().to_vec();
+        self.contents.insert(seq, content);
+        self.pending.payloads.push(NewPayload { seq, base: None, bytes });
     }
 
-    /// Gives a version the content of an earlier one. A copy, so that redacting either leaves the
-    /// other.
-    pub(crate) fn copy_content(&mut self, from: u64, to: u64) {
+    /// Gives a version that follows another one its content.
+    pub(crate) fn put_piece(&mut self, before: u64, seq: u64, piece: Piece) {
+        match piece {
+            Piece::Whole(content) => self.put_content(seq, content),
+            Piece::Tail(bytes) => {
+                self.pending.payloads.push(NewPayload { seq, base: Some(before), bytes });
+            }
+            Piece::Copy => self.copy_content(before, seq),
+        }
+    }
+
+    /// Gives a version the content of an earlier one, which is short or sealed and so never shared: a
+    /// copy, so that redacting either leaves the other.
+    fn copy_content(&mut self, from: u64, to: u64) {
         let from = self.source_of(from);
         self.pending.copies.push((from, to));
     }
@@ -445,7 +496,7 @@ impl Desk {
     }
 
     /// Brings a memory to a new head.
-    pub(crate) fn set_live(&mut self, row: MemoryRow, operation: Operation) {
+    pub(crate) fn set_live(&mut self, row: MemoryRow, chain: Chain, operation: Operation) {
         let memory = &row.memory;
         let id = memory.id;
         let before = self.memories.remove(&id).flatten();
@@ -465,6 +516,7 @@ impl Desk {
             updated_at: memory.updated_at,
             erase_at: None,
             visibility: loci_storage::column::Code::code(memory.attributes.visibility),
+            chain,
             written_path,
             is_written,
             live: Some(row),
@@ -483,6 +535,7 @@ impl Desk {
         known.head = bare.head;
         known.updated_at = bare.updated_at;
         known.erase_at = bare.erase_at;
+        known.chain = Chain::default();
         self.memories.insert(id, Some(known));
         self.pending.memories.insert(id);
     }
@@ -500,6 +553,12 @@ impl Desk {
             self.touched.insert(place.clone());
             self.paths.insert(place, None);
         }
+    }
+
+    /// How the content of a memory's head is kept.
+    pub(crate) fn chain(&self, id: MemoryId) -> Chain {
+        let known = self.memories.get(&id).and_then(Option::as_ref);
+        known.map(|known| known.chain.clone()).unwrap_or_default()
     }
 
     /// The memories that are not written yet.
@@ -537,6 +596,14 @@ impl Desk {
     }
 }
 
+impl Pending {
+    /// What a version adds to another one, if it is not written yet: which one, and the bytes.
+    fn tail(&self, seq: u64) -> Option<(u64, &[u8])> {
+        let new = self.payloads.iter().rev().find(|new| new.seq == seq)?;
+        Some((new.base?, &new.bytes))
+    }
+}
+
 impl Known {
     /// A memory that an import is about to bring.
     pub(crate) fn unborn(
@@ -555,6 +622,7 @@ impl Known {
             updated_at: created_at,
             erase_at: None,
             visibility: 0,
+            chain: Chain::default(),
             written_path: None,
             is_written: false,
         }

@@ -37,6 +37,7 @@ mod notify;
 mod open;
 mod passages;
 mod past;
+mod pieces;
 mod planner;
 mod purge;
 mod read;
