@@ -8,10 +8,10 @@
 
 use crate::client::{Params, Tx, uuid};
 use crate::columns::{MemoryColumns, PlaceColumns};
+use crate::contents::NewPayload;
 use crate::events::HeldLog;
 use crate::fault::{Result, not_found};
-use crate::pieces::{self, Last};
-use crate::row::{self, LIVE_MEMORY_COLUMNS, MemoryRow, coded, int, key_of, keyed_id};
+use crate::row::{self, LIVE_MEMORY_COLUMNS, MemoryRow, coded, key_of, keyed_id};
 use crate::stores::{self, StoreRow};
 use futures_util::future::try_join4;
 use loci_model::store::Repeats;
@@ -19,7 +19,7 @@ use loci_model::{
     Actor, Content, Memory, MemoryId, MemoryPath, Operation, PrincipalId, StoreId, Timestamp,
     Version, VersionId,
 };
-use loci_storage::tail::{Chain, Piece};
+use loci_storage::tail::Chain;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -42,14 +42,14 @@ pub(crate) struct Desk {
     pub(crate) row: StoreRow,
     /// Whether the counters are newer than the database's.
     pub(crate) is_counted: bool,
-    memories: HashMap<MemoryId, Option<Known>>,
+    pub(crate) memories: HashMap<MemoryId, Option<Known>>,
     paths: HashMap<Place, Option<MemoryId>>,
     /// The first memory below a path, as the database has it.
     below: HashMap<Place, Option<MemoryId>>,
     /// Places whose memory changed and is not written yet.
     touched: BTreeSet<Place>,
     /// Content that is not written yet, by its version's number.
-    contents: HashMap<u64, Content>,
+    pub(crate) contents: HashMap<u64, Content>,
     pub(crate) pending: Pending,
 }
 
@@ -86,14 +86,6 @@ pub(crate) struct Pending {
     /// Content taken over from an earlier version: from which, to which.
     pub(crate) copies: Vec<(u64, u64)>,
     pub(crate) redactions: Vec<NewRedaction>,
-}
-
-/// What is written of a version's content.
-pub(crate) struct NewPayload {
-    pub(crate) seq: u64,
-    /// The number of the version that it goes on from.
-    pub(crate) base: Option<u64>,
-    pub(crate) bytes: Vec<u8>,
 }
 
 /// An entry of the feed that is not a version's own.
@@ -309,62 +301,6 @@ impl<'t> Draft<'t> {
             Some(id) => Ok(self.memory(store, id).await?.and_then(|known| known.live)),
         }
     }
-
-    /// The content of a version, checked against its digest.
-    pub(crate) async fn content(
-        &mut self,
-        store: StoreId,
-        seq: u64,
-        memory: &Memory,
-    ) -> Result<Content> {
-        let tx = self.tx;
-        let desk = self.desk(store)?;
-        let mut at = desk.source_of(seq);
-        if let Some(content) = desk.contents.get(&at) {
-            return Ok(content.clone());
-        }
-        // Pieces that are not written yet, from the last; before them is what is known or written.
-        let mut pieces = Vec::new();
-        while !desk.contents.contains_key(&at)
-            && let Some((base, bytes)) = desk.pending.tail(at)
-        {
-            pieces.push(bytes.to_vec());
-            at = base;
-        }
-        let begun = match desk.contents.get(&at) {
-            Some(content) => Some(content.bytes().to_vec()),
-            None => crate::read::raw_content(tx, store, at).await?,
-        };
-        let bytes = begun.map(|begun| {
-            pieces.push(begun);
-            pieces.reverse();
-            pieces.concat()
-        });
-        row::checked(bytes, memory.digest, memory.is_sealed)
-    }
-
-    /// Reads what edits will build upon, in one round trip.
-    pub(crate) async fn read_contents(&mut self, wanted: &BTreeSet<(StoreId, u64)>) -> Result<()> {
-        if wanted.is_empty() {
-            return Ok(());
-        }
-        let stores: Vec<Uuid> = wanted.iter().map(|(store, _)| uuid(store.to_bytes())).collect();
-        let seqs: Vec<i64> = wanted.iter().map(|(_, seq)| int(*seq)).collect();
-        let sql = include_str!("../queries/payload/contents.sql");
-        let rows = self.tx.query(sql, &[&stores, &seqs]).await?;
-        let store_of = |row: &Row| row::id(row, 0).map(StoreId::from_bytes);
-        let last = rows.iter().map(|row| Last::read(row, store_of(row)?, 2));
-        let last = last.collect::<Result<_>>()?;
-        for (row, bytes) in rows.iter().zip(pieces::whole(self.tx, last).await?) {
-            let store = store_of(row)?;
-            let (seq, is_sealed) = (row::count(row, 1)?, row::get(row, 4)?);
-            let content = row::checked(bytes, row::digest(row, 5)?, is_sealed)?;
-            if let Some(desk) = self.desks.get_mut(&store) {
-                desk.contents.insert(seq, content);
-            }
-        }
-        Ok(())
-    }
 }
 
 /// After the columns of a memory: what its newest version recorded, when its history is erased, who
@@ -464,37 +400,6 @@ impl Desk {
         self.pending.redactions.push(NewRedaction { seq, version_seq, actor, at, reason });
     }
 
-    /// Gives a version its content.
-    pub(crate) fn put_content(&mut self, seq: u64, content: Content) {
-        let bytes = content.bytes().to_vec();
-        self.contents.insert(seq, content);
-        self.pending.payloads.push(NewPayload { seq, base: None, bytes });
-    }
-
-    /// Gives a version that follows another one its content.
-    pub(crate) fn put_piece(&mut self, before: u64, seq: u64, piece: Piece) {
-        match piece {
-            Piece::Whole(content) => self.put_content(seq, content),
-            Piece::Tail(bytes) => {
-                self.pending.payloads.push(NewPayload { seq, base: Some(before), bytes });
-            }
-            Piece::Copy => self.copy_content(before, seq),
-        }
-    }
-
-    /// Gives a version the content of an earlier one, which is short or sealed and so never shared: a
-    /// copy, so that redacting either leaves the other.
-    fn copy_content(&mut self, from: u64, to: u64) {
-        let from = self.source_of(from);
-        self.pending.copies.push((from, to));
-    }
-
-    /// Where the content of a version is to be had, while copies of it are not written yet.
-    fn source_of(&self, seq: u64) -> u64 {
-        let copy = self.pending.copies.iter().rev().find(|(_, to)| *to == seq);
-        copy.map_or(seq, |(from, _)| *from)
-    }
-
     /// Brings a memory to a new head.
     pub(crate) fn set_live(&mut self, row: MemoryRow, chain: Chain, operation: Operation) {
         let memory = &row.memory;
@@ -555,12 +460,6 @@ impl Desk {
         }
     }
 
-    /// How the content of a memory's head is kept.
-    pub(crate) fn chain(&self, id: MemoryId) -> Chain {
-        let known = self.memories.get(&id).and_then(Option::as_ref);
-        known.map(|known| known.chain.clone()).unwrap_or_default()
-    }
-
     /// The memories that are not written yet.
     pub(crate) fn changed(&self) -> impl Iterator<Item = (MemoryId, &Known)> {
         let memories = self.pending.memories.iter();
@@ -593,14 +492,6 @@ impl Desk {
     /// Whether anything is not written yet.
     pub(crate) fn is_pending(&self) -> bool {
         self.is_counted || !self.pending.memories.is_empty()
-    }
-}
-
-impl Pending {
-    /// What a version adds to another one, if it is not written yet: which one, and the bytes.
-    fn tail(&self, seq: u64) -> Option<(u64, &[u8])> {
-        let new = self.payloads.iter().rev().find(|new| new.seq == seq)?;
-        Some((new.base?, &new.bytes))
     }
 }
 

@@ -15,6 +15,7 @@ mod client;
 mod columns;
 mod commit;
 mod company;
+mod contents;
 mod draft;
 mod events;
 mod export;
