@@ -3,10 +3,12 @@
 //! Absolute figures of a shared virtual machine mean little, so every figure that counts is a
 //! ratio: durable writes against the same rows put into SQLite by the shortest path, reads against
 //! a bare axum echo of the same bytes, a large store against a small one, search against a raw FTS5
-//! table and a raw scan, PostgreSQL against SQLite and pgbench. Each pair is measured in alternation and the median ratio is kept.
+//! table and a raw scan, PostgreSQL against SQLite and pgbench, the last appends to a text against
+//! the first. Each pair is measured in alternation and the median ratio is kept.
 
 #![allow(clippy::print_stdout, reason = "this program talks to a person at a terminal")]
 
+mod append;
 mod child;
 mod echo;
 mod fill;
@@ -100,6 +102,10 @@ fn main() -> anyhow::Result<()> {
             if let Some(postgres) = &figures.postgres {
                 postgres::page::write(postgres, &plan, &out)?;
                 print!("{}", postgres::page::tables(postgres));
+            }
+            if !figures.append.is_empty() {
+                append::write_page(&figures.append, &plan, &out)?;
+                print!("{}", append::table(&figures.append));
             }
             match report {
                 Some(file) => search::page::write(&figures, &plan, &file),

@@ -1,5 +1,6 @@
 //! What is measured, in which order.
 
+use crate::append::{self, AppendFigure};
 use crate::child::Server;
 use crate::fill;
 use crate::freshness::{self, FreshnessFigures};
@@ -46,6 +47,7 @@ pub(crate) enum Part {
     Search,
     Freshness,
     Postgres,
+    Append,
 }
 
 /// One line of the report.
@@ -71,6 +73,7 @@ pub(crate) struct Figures {
     pub(crate) search: Option<SearchFigures>,
     pub(crate) freshness: Option<FreshnessFigures>,
     pub(crate) postgres: Option<PostgresFigures>,
+    pub(crate) append: Vec<AppendFigure>,
 }
 
 const SMALL: u64 = 1_000;
@@ -98,6 +101,9 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Figures> {
     }
     if plan.wants(Part::Postgres) {
         figures.postgres = Some(postgres::run(plan, scratch.path())?);
+    }
+    if plan.wants(Part::Append) {
+        figures.append = append::run(plan, scratch.path())?;
     }
     Ok(figures)
 }

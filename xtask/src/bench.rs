@@ -1,7 +1,8 @@
 //! `cargo xtask bench`: builds the release binary and measures it with the `loci-bench` crate.
 //!
 //! Anything after `--` goes to the measurement, for example `-- --large 100000 --seconds 1`, or
-//! `-- --only search,freshness --full --report docs/benchmarks/search.md`, or `-- --only postgres`.
+//! `-- --only search,freshness --full --report docs/benchmarks/search.md`, or `-- --only postgres`, or
+//! `-- --only append`.
 
 use std::path::Path;
 

@@ -1,6 +1,8 @@
-//! What a memory holds: UTF-8 text, or bytes sealed by a client that we must not look into.
+//! What a memory holds: UTF-8 text, or bytes sealed by a client that we must not look into; and its
+//! digest, which is always of exactly the stored bytes, in however many pieces they were hashed.
 
 use crate::Invalid;
+use sha2::digest::common::hazmat::SerializableState;
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::str::FromStr;
@@ -28,6 +30,18 @@ impl Content {
         Digest(Sha256::digest(self.bytes()).into())
     }
 
+    /// The digest of the first so many bytes, if there are so many, and that of all: by one pass.
+    pub fn digests(&self, first: u64) -> (Option<Digest>, Digest) {
+        let bytes = self.bytes();
+        let cut = usize::try_from(first).ok().filter(|cut| *cut <= bytes.len());
+        let mut hash = Hash::default();
+        let (begun, rest) = bytes.split_at(cut.unwrap_or(0));
+        hash.add(begun);
+        let begun = cut.map(|_| hash.digest());
+        hash.add(rest);
+        (begun, hash.digest())
+    }
+
     /// The text, unless sealed.
     pub fn text(&self) -> Option<&str> {
         match self {
@@ -47,6 +61,49 @@ impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.is_sealed() { "Sealed" } else { "Text" };
         write!(f, "{kind}({} bytes)", self.bytes().len())
+    }
+}
+
+/// SHA-256 in the making. It can be put aside and gone on with later, so that who adds to a long
+/// content hashes only what was added.
+#[derive(Clone, Default)]
+pub struct Hash(Sha256);
+
+impl Hash {
+    /// Goes on.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of everything so far.
+    pub fn digest(&self) -> Digest {
+        Digest(self.0.clone().finalize().into())
+    }
+
+    /// The hash to be put aside. Holds up to 63 bytes of the end of what was hashed as they are: it
+    /// has to go wherever the content itself has to go.
+    pub fn save(&self) -> Vec<u8> {
+        self.0.serialize().to_vec()
+    }
+
+    /// A hash that was put aside after content of this size and digest; none if it is anything else,
+    /// so that a damaged one cannot spoil what is written next.
+    pub fn resume(saved: &[u8], size_bytes: u64, digest: Digest) -> Option<Self> {
+        // Behind the eight words of the state: how many blocks were hashed. A wrong number would not
+        // only lead to another digest but be too large to count with.
+        let blocks = saved.get(32..40)?;
+        if blocks != (size_bytes / 64).to_le_bytes() {
+            return None;
+        }
+        let hash = Self(Sha256::deserialize(saved.try_into().ok()?).ok()?);
+        (hash.digest() == digest).then_some(hash)
+    }
+}
+
+/// Holds bytes of content, which never reach a log.
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hash")
     }
 }
 
@@ -118,6 +175,51 @@ mod tests {
         assert_eq!(text.parse::<Digest>().unwrap(), digest);
         assert!(text.to_uppercase().parse::<Digest>().is_err());
         assert!(text[1..].parse::<Digest>().is_err());
+    }
+
+    #[test]
+    fn a_hash_goes_on_where_it_was_put_aside() {
+        let text = "0123456789".repeat(40);
+        for cut in [0, 1, 63, 64, 65, 128, 399, 400] {
+            let mut hash = Hash::default();
+            hash.add(&text.as_bytes()[..cut]);
+            let (before, saved) = (hash.digest(), hash.save());
+            let mut resumed = Hash::resume(&saved, cut as u64, before).unwrap();
+            resumed.add(&text.as_bytes()[cut..]);
+            assert_eq!(resumed.digest(), Content::Text(text.clone()).digest(), "{cut}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_hash_is_not_gone_on_with() {
+        let mut hash = Hash::default();
+        hash.add(b"some text");
+        let saved = hash.save();
+        let other = Content::Text("other".into()).digest();
+        assert!(Hash::resume(&saved, 9, hash.digest()).is_some());
+        assert!(Hash::resume(&saved, 9, other).is_none());
+        assert!(Hash::resume(&saved, 64, hash.digest()).is_none());
+        assert!(Hash::resume(&saved[1..], 9, hash.digest()).is_none());
+        assert!(Hash::resume(&[0xff; 104], u64::MAX, hash.digest()).is_none());
+        assert!(Hash::resume(&[], 0, hash.digest()).is_none());
+        for place in 0..saved.len() {
+            let mut damaged = saved.clone();
+            damaged[place] ^= 1;
+            // What lies behind the last byte that was hashed means nothing.
+            if let Some(resumed) = Hash::resume(&damaged, 9, hash.digest()) {
+                assert_eq!(resumed.save(), saved);
+            }
+        }
+    }
+
+    #[test]
+    fn the_digest_of_the_beginning_comes_with_the_other() {
+        let content = Content::Text("abcdef".into());
+        let begun = Content::Text("abc".into()).digest();
+        assert_eq!(content.digests(3), (Some(begun), content.digest()));
+        assert_eq!(content.digests(6), (Some(content.digest()), content.digest()));
+        assert_eq!(content.digests(7), (None, content.digest()));
+        assert_eq!(content.digests(u64::MAX), (None, content.digest()));
     }
 
     #[test]

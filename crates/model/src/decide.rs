@@ -7,6 +7,7 @@ use crate::{
     Attributes, Content, Edit, EditOp, Expect, Invalid, Memory, MemoryPath, OnSame, PrincipalId,
     StorePolicy, store::Who,
 };
+use std::fmt;
 
 /// What an edit comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,10 +27,61 @@ pub enum Decision {
 pub struct NextState {
     /// Where.
     pub path: MemoryPath,
-    /// With what; `None` keeps the content as it is.
-    pub content: Option<Content>,
+    /// With what.
+    pub content: NextContent,
     /// Described how.
     pub attributes: Attributes,
+}
+
+/// The content of a memory as it will be.
+#[derive(Clone, PartialEq, Eq)]
+pub enum NextContent {
+    /// As it is.
+    Kept,
+    /// Another one.
+    Whole(Content),
+    /// The text that is there with this behind it, so that nobody has to read what is there.
+    Extended(String),
+}
+
+/// Content never reaches a log through `Debug`.
+impl fmt::Debug for NextContent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kept => f.write_str("Kept"),
+            Self::Whole(content) => write!(f, "Whole({content:?})"),
+            Self::Extended(tail) => write!(f, "Extended({} bytes)", tail.len()),
+        }
+    }
+}
+
+impl NextContent {
+    /// The content of a memory that is new, which brings all of it.
+    pub fn whole(self) -> Option<Content> {
+        match self {
+            Self::Whole(content) => Some(content),
+            Self::Kept | Self::Extended(_) => None,
+        }
+    }
+
+    /// The same to look at.
+    pub fn as_whole(&self) -> Option<&Content> {
+        match self {
+            Self::Whole(content) => Some(content),
+            Self::Kept | Self::Extended(_) => None,
+        }
+    }
+
+    /// Whether a memory has this content already.
+    fn is_same(&self, memory: &Memory) -> bool {
+        match self {
+            Self::Kept => true,
+            Self::Whole(content) => {
+                content.is_sealed() == memory.is_sealed && content.digest() == memory.digest
+            }
+            Self::Extended(tail) => tail.is_empty(),
+        }
+    }
 }
 
 /// Why an edit cannot happen.
@@ -83,7 +135,7 @@ pub fn decide(
 
 /// Whether deciding this edit takes the memory's content, not only its digest.
 pub fn needs_content(edit: &Edit) -> bool {
-    matches!(edit.op, EditOp::Append { .. } | EditOp::Replace { .. })
+    matches!(edit.op, EditOp::Replace { .. })
 }
 
 fn decide_absent(
@@ -105,10 +157,10 @@ fn decide_absent(
         EditOp::Replace { .. } | EditOp::Remove => return Err(Refusal::NotFound),
     };
     let path = to.as_ref().or(path).ok_or(Refusal::NotFound)?.clone();
-    check_size(&content, policy)?;
+    check_size(content.bytes().len() as u64, policy)?;
     let attributes = patch.apply_to(&Attributes::default());
     attributes.validate().map_err(Refusal::Invalid)?;
-    Ok(Decision::Create(NextState { path, content: Some(content), attributes }))
+    Ok(Decision::Create(NextState { path, content: NextContent::Whole(content), attributes }))
 }
 
 fn decide_present(
@@ -136,29 +188,26 @@ fn decide_present(
         }
         EditOp::Put { content, to, attributes } => NextState {
             path: to.as_ref().unwrap_or(&memory.path).clone(),
-            content: content.clone(),
+            content: content.clone().map_or(NextContent::Kept, NextContent::Whole),
             attributes: attributes.apply_to(&memory.attributes),
         },
         EditOp::Append { text, separator, .. } => {
-            let old = text_of(memory)?;
-            let joined = if old.is_empty() {
-                text.clone()
-            } else {
-                [old, separator.as_str(), text.as_str()].concat()
-            };
-            with_text(memory, joined)
+            if memory.is_sealed {
+                return Err(Refusal::Sealed);
+            }
+            let between = if memory.size_bytes == 0 { "" } else { separator.as_str() };
+            with_content(memory, NextContent::Extended([between, text.as_str()].concat()))
         }
         EditOp::Replace { old, new, which } => {
-            with_text(memory, replace(text_of(memory)?, old, new, *which)?)
+            let text = replace(text_of(memory)?, old, new, *which)?;
+            with_content(memory, NextContent::Whole(Content::Text(text)))
         }
     };
-    let is_same_content = next.content.as_ref().is_none_or(|content| {
-        content.is_sealed() == memory.is_sealed && content.digest() == memory.digest
-    });
     // A request that asks for what already is succeeds whatever it expected: a retry after a lost
     // answer must not turn into a conflict.
-    let is_same =
-        is_same_content && next.path == memory.path && next.attributes == memory.attributes;
+    let is_same = next.content.is_same(memory)
+        && next.path == memory.path
+        && next.attributes == memory.attributes;
     if is_same && edit.on_same == OnSame::Skip {
         return Ok(Decision::Unchanged);
     }
@@ -169,19 +218,17 @@ fn decide_present(
     if next.path != memory.path && !may_remove {
         return Err(Refusal::NotOwner);
     }
-    if let Some(content) = &next.content {
-        check_size(content, policy)?;
+    match &next.content {
+        NextContent::Kept => {}
+        NextContent::Whole(content) => check_size(content.bytes().len() as u64, policy)?,
+        NextContent::Extended(tail) => check_size(memory.size_bytes + tail.len() as u64, policy)?,
     }
     next.attributes.validate().map_err(Refusal::Invalid)?;
     Ok(Decision::Modify(next))
 }
 
-fn with_text(memory: &Memory, text: String) -> NextState {
-    NextState {
-        path: memory.path.clone(),
-        content: Some(Content::Text(text)),
-        attributes: memory.attributes.clone(),
-    }
+fn with_content(memory: &Memory, content: NextContent) -> NextState {
+    NextState { path: memory.path.clone(), content, attributes: memory.attributes.clone() }
 }
 
 fn text_of(memory: &Memory) -> Result<&str, Refusal> {
@@ -198,8 +245,7 @@ fn replace(text: &str, old: &str, new: &str, which: Occurrence) -> Result<String
     }
 }
 
-fn check_size(content: &Content, policy: &StorePolicy) -> Result<(), Refusal> {
-    let bytes = content.bytes().len() as u64;
+fn check_size(bytes: u64, policy: &StorePolicy) -> Result<(), Refusal> {
     let limit = policy.content_bytes_max.min(crate::limit::CONTENT_BYTES_MAX as u64);
     if bytes > limit { Err(Refusal::TooLarge { bytes, limit }) } else { Ok(()) }
 }

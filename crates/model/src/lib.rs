@@ -37,7 +37,7 @@ pub use address::Address;
 pub use attributes::{Attributes, AttributesPatch, Patch, Visibility};
 pub use caller::{Audience, Caller};
 pub use change::{Change, ChangeOp};
-pub use content::{Content, Digest};
+pub use content::{Content, Digest, Hash};
 pub use edit::{At, Cause, Edit, EditOp, Expect, OnSame};
 pub use event::{Event, Happening};
 pub use grant::{Grant, Grantee, Level};

@@ -1,5 +1,5 @@
-//! Looks at everything and reports what does not fit: heads and revisions, digests, the feed, the
-//! counters, the paths, the vectors, words and passages, the index of repeats, strays and the audit
+//! Looks at everything and reports what does not fit: heads and revisions, digests, shared
+//! content, the feed, the counters, the paths, the vectors, words and passages, the index of repeats, strays and the audit
 //! log. Problems name ids, never paths or content. What PostgreSQL itself keeps in order is left to its
 //! own tools.
 //!
@@ -12,7 +12,8 @@ use crate::fault::{Fault, Result};
 use crate::row::{NO_ID, count, digest, get as column, id, int};
 use futures_util::TryStreamExt;
 use loci_model::event::LogEnd;
-use loci_model::{Content, MemoryId, StoreId, VersionId, WorkspaceId};
+use loci_model::{MemoryId, StoreId, VersionId, WorkspaceId};
+use loci_storage::tail::{Comparison, Found};
 use loci_storage::{CheckReport, StorageError, fits};
 use std::pin::pin;
 use std::time::Duration;
@@ -103,7 +104,7 @@ struct Rule {
     sql: &'static str,
 }
 
-const RULES: [Rule; 11] = [
+const RULES: [Rule; 13] = [
     Rule {
         finds: Finds::Memories,
         what: "its head is not its newest version",
@@ -125,6 +126,11 @@ const RULES: [Rule; 11] = [
         sql: include_str!("../queries/check/wrong_repeat.sql"),
     },
     Rule {
+        finds: Finds::Memories,
+        what: "its row does not tell how its content is kept",
+        sql: include_str!("../queries/check/wrong_chain.sql"),
+    },
+    Rule {
         finds: Finds::Versions,
         what: "its memory is missing",
         sql: include_str!("../queries/check/no_memory.sql"),
@@ -133,6 +139,11 @@ const RULES: [Rule; 11] = [
         finds: Finds::Versions,
         what: "it has a digest without content or content without a digest",
         sql: include_str!("../queries/check/payload_mismatch.sql"),
+    },
+    Rule {
+        finds: Finds::Versions,
+        what: "what its content goes on from is missing or not of its memory",
+        sql: include_str!("../queries/check/wrong_base.sql"),
     },
     Rule {
         finds: Finds::Versions,
@@ -185,12 +196,19 @@ fn note(report: &mut CheckReport, problem: String) {
 
 /// Every content against its digest and size.
 async fn digests(tx: &Tx, stores: &[Uuid], report: &mut CheckReport) -> Result<()> {
+    let mut contents = Comparison::default();
     each(tx, include_str!("../queries/check/contents.sql"), &[&stores], |row| {
-        let is_sealed: bool = column(row, 3)?;
-        let content = Content::Sealed(column(row, 4)?);
-        let is_text = is_sealed || std::str::from_utf8(content.bytes()).is_ok();
-        let is_whole = content.bytes().len() as u64 == count(row, 2)?;
-        if content.digest() != digest(row, 1)? || !is_whole || !is_text {
+        let store: Uuid = column(row, 8)?;
+        let is_sound = contents.is_sound(Found {
+            key: (store, column::<i64>(row, 5)?),
+            base: column::<Option<i64>>(row, 6)?.map(|base| (store, base)),
+            is_base: column(row, 7)?,
+            bytes: column(row, 4)?,
+            digest: digest(row, 1)?,
+            size_bytes: count(row, 2)?,
+            is_sealed: column(row, 3)?,
+        });
+        if !is_sound {
             let version = VersionId::from_bytes(id(row, 0)?);
             note(report, format!("{version}: its content does not match its digest"));
         }

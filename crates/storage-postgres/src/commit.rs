@@ -10,14 +10,15 @@ use crate::fault::{Result, not_found};
 use crate::list;
 use crate::repeats;
 use crate::row::MemoryRow;
-use loci_model::decide::{Decision, NextState, Refusal, decide, needs_content};
+use loci_model::decide::{Decision, NextContent, NextState, Refusal, decide, needs_content};
 use loci_model::policy::WritePass;
 use loci_model::store::{OnRemove, Repeats};
 use loci_model::{
-    Actor, At, Audience, Cause, EditOp, Memory, MemoryId, MemoryPath, Operation, Outcome,
-    PrincipalId, StoreId, Timestamp, Version, VersionId,
+    Actor, At, Attributes, Audience, Cause, EditOp, Memory, MemoryId, MemoryPath, Operation,
+    Outcome, PrincipalId, StoreId, Timestamp, Version, VersionId,
 };
 use loci_storage::column::{Code, visibility_max};
+use loci_storage::tail::{Chain, Head, Written};
 use loci_storage::{Batch, Receipt, StampedEdit, StorageError, reason};
 use std::collections::BTreeSet;
 
@@ -50,13 +51,23 @@ pub(crate) async fn built_upon(
     if !draft.desks.contains_key(&store) {
         return Ok(());
     }
-    for stamped in batch.edits.iter().filter(|stamped| needs_content(&stamped.edit)) {
+    for stamped in &batch.edits {
+        let edit = &stamped.edit;
+        if !needs_content(edit) && !matches!(edit.op, EditOp::Append { .. }) {
+            continue;
+        }
         let row = match &stamped.edit.at {
             At::Path(partition, path) => draft.at_path(store, *partition, path.as_str()).await?,
             At::Id(id) => draft.memory(store, *id).await?.and_then(|known| known.live),
             At::First(_) => None,
         };
-        wanted.extend(row.map(|row| (store, row.head)));
+        let Some(row) = row else { continue };
+        // An append mostly goes on from what the row of the memory tells.
+        let chain = draft.desk(store)?.chain(row.memory.id);
+        let next = NextContent::Extended(String::new());
+        if needs_content(edit) || Head::of(&row.memory, &chain).needs_old(&next) {
+            wanted.insert((store, row.head));
+        }
     }
     Ok(())
 }
@@ -151,7 +162,16 @@ impl Draft<'_> {
                     };
                     self.require_free(store, &place, pass.now()).await?;
                 }
-                let written = self.desk(store)?.modify(row, next, &stamp);
+                let NextState { path, content, attributes } = next;
+                let chain = self.desk(store)?.chain(row.memory.id);
+                let head = Head::of(&row.memory, &chain);
+                let old = if head.needs_old(&content) {
+                    Some(self.content(store, row.head, &row.memory).await?)
+                } else {
+                    None
+                };
+                let content = head.write(content, old);
+                let written = self.desk(store)?.modify(row, path, attributes, content, &stamp);
                 Ok(outcome(written, Some(Operation::Modified)))
             }
             (Decision::Create(next), _) => {
@@ -164,7 +184,7 @@ impl Draft<'_> {
                     Place { partition, path: &next.path, itself: None, audience: pass.audience() };
                 self.require_free(store, &place, pass.now()).await?;
                 if let Some(known) =
-                    repeats::find(self, pass, partition, next.content.as_ref()).await?
+                    repeats::find(self, pass, partition, next.content.as_whole()).await?
                 {
                     if policy.repeats == Repeats::Merge {
                         return Ok(outcome(known.memory, None));
@@ -238,7 +258,7 @@ impl Desk {
         next: NextState,
         stamp: &Stamp<'_>,
     ) -> Memory {
-        let content = next.content.expect("a new memory brings content");
+        let content = next.content.whole().expect("a new memory brings content");
         let memory = Memory {
             id,
             store: self.row.store.id,
@@ -258,32 +278,35 @@ impl Desk {
         let head = self.append_head(&memory, Operation::Created, stamp);
         self.put_content(head, content);
         self.list(memory.size_bytes);
-        self.set_live(MemoryRow { head, memory: memory.clone() }, Operation::Created);
+        let row = MemoryRow { head, memory: memory.clone() };
+        self.set_live(row, Chain::default(), Operation::Created);
         memory
     }
 
-    fn modify(&mut self, mut row: MemoryRow, next: NextState, stamp: &Stamp<'_>) -> Memory {
+    fn modify(
+        &mut self,
+        mut row: MemoryRow,
+        path: MemoryPath,
+        attributes: Attributes,
+        content: Written,
+        stamp: &Stamp<'_>,
+    ) -> Memory {
         let size_before = row.memory.size_bytes;
         let memory = &mut row.memory;
-        memory.path = next.path;
-        memory.attributes = next.attributes;
+        memory.path = path;
+        memory.attributes = attributes;
         memory.head = stamp.version;
         memory.revision += 1;
         memory.updated_at = stamp.at;
         memory.content = None;
-        if let Some(content) = &next.content {
-            memory.digest = content.digest();
-            memory.size_bytes = content.bytes().len() as u64;
-            memory.is_sealed = content.is_sealed();
-        }
+        memory.digest = content.digest;
+        memory.size_bytes = content.size_bytes;
+        memory.is_sealed = content.is_sealed;
         let head = self.append_head(&row.memory, Operation::Modified, stamp);
-        match next.content {
-            Some(content) => self.put_content(head, content),
-            None => self.copy_content(row.head, head),
-        }
+        self.put_piece(row.head, head, content.piece);
         self.row.content_bytes = self.row.content_bytes + row.memory.size_bytes - size_before;
         row.head = head;
-        self.set_live(row.clone(), Operation::Modified);
+        self.set_live(row.clone(), content.chain, Operation::Modified);
         row.memory
     }
 

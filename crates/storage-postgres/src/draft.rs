@@ -8,9 +8,10 @@
 
 use crate::client::{Params, Tx, uuid};
 use crate::columns::{MemoryColumns, PlaceColumns};
+use crate::contents::NewPayload;
 use crate::events::HeldLog;
 use crate::fault::{Result, not_found};
-use crate::row::{self, LIVE_MEMORY_COLUMNS, MemoryRow, coded, int, key_of, keyed_id};
+use crate::row::{self, LIVE_MEMORY_COLUMNS, MemoryRow, coded, key_of, keyed_id};
 use crate::stores::{self, StoreRow};
 use futures_util::future::try_join4;
 use loci_model::store::Repeats;
@@ -18,6 +19,7 @@ use loci_model::{
     Actor, Content, Memory, MemoryId, MemoryPath, Operation, PrincipalId, StoreId, Timestamp,
     Version, VersionId,
 };
+use loci_storage::tail::Chain;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -40,19 +42,19 @@ pub(crate) struct Desk {
     pub(crate) row: StoreRow,
     /// Whether the counters are newer than the database's.
     pub(crate) is_counted: bool,
-    memories: HashMap<MemoryId, Option<Known>>,
+    pub(crate) memories: HashMap<MemoryId, Option<Known>>,
     paths: HashMap<Place, Option<MemoryId>>,
     /// The first memory below a path, as the database has it.
     below: HashMap<Place, Option<MemoryId>>,
     /// Places whose memory changed and is not written yet.
     touched: BTreeSet<Place>,
     /// Content that is not written yet, by its version's number.
-    contents: HashMap<u64, Content>,
+    pub(crate) contents: HashMap<u64, Content>,
     pub(crate) pending: Pending,
 }
 
 /// A memory, live or removed.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Known {
     pub(crate) live: Option<MemoryRow>,
     pub(crate) revision: u64,
@@ -67,6 +69,8 @@ pub(crate) struct Known {
     pub(crate) erase_at: Option<Timestamp>,
     /// Who may see it, or its history.
     pub(crate) visibility: i16,
+    /// How the content of its head is kept.
+    pub(crate) chain: Chain,
     /// The path that the database has for it.
     written_path: Option<Place>,
     is_written: bool,
@@ -78,7 +82,7 @@ pub(crate) struct Pending {
     pub(crate) memories: HashSet<MemoryId>,
     /// With whether its content is sealed.
     pub(crate) versions: Vec<(Version, bool)>,
-    pub(crate) payloads: Vec<(u64, Content)>,
+    pub(crate) payloads: Vec<NewPayload>,
     /// Content taken over from an earlier version: from which, to which.
     pub(crate) copies: Vec<(u64, u64)>,
     pub(crate) redactions: Vec<NewRedaction>,
@@ -297,46 +301,13 @@ impl<'t> Draft<'t> {
             Some(id) => Ok(self.memory(store, id).await?.and_then(|known| known.live)),
         }
     }
-
-    /// The content of a version, checked against its digest.
-    pub(crate) async fn content(
-        &mut self,
-        store: StoreId,
-        seq: u64,
-        memory: &Memory,
-    ) -> Result<Content> {
-        let desk = self.desk(store)?;
-        let seq = desk.source_of(seq);
-        if let Some(content) = desk.contents.get(&seq) {
-            return Ok(content.clone());
-        }
-        crate::read::content(self.tx, store, seq, memory.digest, memory.is_sealed).await
-    }
-
-    /// Reads what edits will build upon, in one round trip.
-    pub(crate) async fn read_contents(&mut self, wanted: &BTreeSet<(StoreId, u64)>) -> Result<()> {
-        if wanted.is_empty() {
-            return Ok(());
-        }
-        let stores: Vec<Uuid> = wanted.iter().map(|(store, _)| uuid(store.to_bytes())).collect();
-        let seqs: Vec<i64> = wanted.iter().map(|(_, seq)| int(*seq)).collect();
-        let sql = include_str!("../queries/payload/contents.sql");
-        for row in self.tx.query(sql, &[&stores, &seqs]).await? {
-            let store = StoreId::from_bytes(row::id(&row, 0)?);
-            let (seq, is_sealed) = (row::count(&row, 1)?, row::get(&row, 3)?);
-            let content = row::checked(row::get(&row, 2)?, row::digest(&row, 4)?, is_sealed)?;
-            if let Some(desk) = self.desks.get_mut(&store) {
-                desk.contents.insert(seq, content);
-            }
-        }
-        Ok(())
-    }
 }
 
 /// After the columns of a memory: what its newest version recorded, when its history is erased, who
-/// may see it; then the store, and the place that was asked for.
+/// may see it, how its content is kept; then the store, and the place that was asked for.
 const OPERATION_COLUMN: usize = LIVE_MEMORY_COLUMNS;
-const STORE_COLUMN: usize = LIVE_MEMORY_COLUMNS + 3;
+const CHAIN_COLUMN: usize = LIVE_MEMORY_COLUMNS + 3;
+const STORE_COLUMN: usize = LIVE_MEMORY_COLUMNS + 5;
 
 fn store_of(row: &Row) -> Result<StoreId> {
     row::id(row, STORE_COLUMN).map(StoreId::from_bytes)
@@ -356,6 +327,10 @@ fn read_known(row: &Row, store: StoreId) -> Result<(MemoryId, Known)> {
         updated_at: row::time(row, 11)?,
         erase_at: row::opt_time(row, OPERATION_COLUMN + 1)?,
         visibility: row::get(row, OPERATION_COLUMN + 2)?,
+        chain: Chain {
+            depth: u32::try_from(row::get::<i32>(row, CHAIN_COLUMN)?).unwrap_or(u32::MAX),
+            hash: row::get(row, CHAIN_COLUMN + 1)?,
+        },
         written_path: path.map(|path| (key_of(partition), path.to_owned())),
         is_written: true,
         live,
@@ -425,27 +400,8 @@ impl Desk {
         self.pending.redactions.push(NewRedaction { seq, version_seq, actor, at, reason });
     }
 
-    /// Gives a version its content.
-    pub(crate) fn put_content(&mut self, seq: u64, content: Content) {
-        self.contents.insert(seq, content.clone());
-        self.pending.payloads.push((seq, content));
-    }
-
-    /// Gives a version the content of an earlier one. A copy, so that redacting either leaves the
-    /// other.
-    pub(crate) fn copy_content(&mut self, from: u64, to: u64) {
-        let from = self.source_of(from);
-        self.pending.copies.push((from, to));
-    }
-
-    /// Where the content of a version is to be had, while copies of it are not written yet.
-    fn source_of(&self, seq: u64) -> u64 {
-        let copy = self.pending.copies.iter().rev().find(|(_, to)| *to == seq);
-        copy.map_or(seq, |(from, _)| *from)
-    }
-
     /// Brings a memory to a new head.
-    pub(crate) fn set_live(&mut self, row: MemoryRow, operation: Operation) {
+    pub(crate) fn set_live(&mut self, row: MemoryRow, chain: Chain, operation: Operation) {
         let memory = &row.memory;
         let id = memory.id;
         let before = self.memories.remove(&id).flatten();
@@ -465,6 +421,7 @@ impl Desk {
             updated_at: memory.updated_at,
             erase_at: None,
             visibility: loci_storage::column::Code::code(memory.attributes.visibility),
+            chain,
             written_path,
             is_written,
             live: Some(row),
@@ -483,6 +440,7 @@ impl Desk {
         known.head = bare.head;
         known.updated_at = bare.updated_at;
         known.erase_at = bare.erase_at;
+        known.chain = Chain::default();
         self.memories.insert(id, Some(known));
         self.pending.memories.insert(id);
     }
@@ -555,6 +513,7 @@ impl Known {
             updated_at: created_at,
             erase_at: None,
             visibility: 0,
+            chain: Chain::default(),
             written_path: None,
             is_written: false,
         }

@@ -2,9 +2,8 @@
 
 use crate::client::{Tx, uuid};
 use crate::fault::{Result, not_found};
-use crate::row::{
-    self, KNOWN_VERSION_COLUMNS, actor, coded, count, get as column, int, string, time,
-};
+use crate::pieces;
+use crate::row::{self, KNOWN_VERSION_COLUMNS, actor, coded, count, int, string, time};
 use crate::{stores, versions};
 use loci_model::policy::AdminPass;
 use loci_model::{ChangeOp, StoreId};
@@ -35,11 +34,12 @@ pub(crate) async fn export(
         let found = stores::load(tx, store).await?.filter(is_there);
         found.ok_or_else(|| not_found("memory store"))?;
     }
-    rows.iter().map(|row| entry(row, store)).collect()
+    let contents = pieces::of_rows(tx, &rows, store, KNOWN_VERSION_COLUMNS + 6).await?;
+    rows.iter().zip(contents).map(|(row, bytes)| entry(row, store, bytes)).collect()
 }
 
-/// The columns of a version, of its entry in the feed, and its content.
-fn entry(row: &Row, store: StoreId) -> Result<LogEntry> {
+/// The columns of a version and of its entry in the feed, and its content.
+fn entry(row: &Row, store: StoreId, bytes: Option<Vec<u8>>) -> Result<LogEntry> {
     const ENTRY: usize = KNOWN_VERSION_COLUMNS;
     let known = row::version(row, store)?;
     Ok(match coded::<ChangeOp>(row, ENTRY + 1)? {
@@ -53,7 +53,7 @@ fn entry(row: &Row, store: StoreId) -> Result<LogEntry> {
         },
         ChangeOp::Created | ChangeOp::Modified | ChangeOp::Deleted => {
             let (partition, owner) = (known.partition, known.owner);
-            let version = versions::filled(known, column(row, ENTRY + 6)?)?;
+            let version = versions::filled(known, bytes)?;
             LogEntry::Version { version: Box::new(version), partition, owner }
         }
     })

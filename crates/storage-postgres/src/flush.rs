@@ -224,6 +224,8 @@ fn memories(desks: &[&Desk], are_written: bool) -> Option<Vec<Column>> {
         erasures: Option<i64> = micros(known.erase_at),
         repeats: Option<Vec<u8>> =
             live.and_then(|memory| desk.repeat_digest(memory)).map(<[u8]>::to_vec),
+        depths: i32 = i32::try_from(known.chain.depth).unwrap_or(i32::MAX),
+        hashes: Option<Vec<u8>> = known.chain.hash.clone(),
     })
 }
 
@@ -283,11 +285,12 @@ fn versions(desks: &[&Desk]) -> Option<Vec<Column>> {
 
 fn payloads(desks: &[&Desk]) -> Option<Vec<Column>> {
     let rows = desks.iter().flat_map(|desk| desk.pending.payloads.iter().map(|new| (*desk, new)));
-    columns!(rows, |(desk, (seq, content))| {
+    columns!(rows, |(desk, new)| {
         stores: Uuid = store_id(desk),
-        seqs: i64 = int(*seq),
+        seqs: i64 = int(new.seq),
         workspaces: Uuid = workspace_id(desk),
-        contents: Vec<u8> = content.bytes().to_vec(),
+        contents: Vec<u8> = new.bytes.clone(),
+        bases: Option<i64> = new.base.map(int),
     })
 }
 

@@ -4,8 +4,9 @@
 
 use crate::client::{Tx, uuid};
 use crate::fault::{Result, corrupt};
+use crate::pieces;
 use crate::read::{EARLIEST, LATEST, keep_to_indexes, require_store};
-use crate::row::{self, MemoryRow, checked, count, get as column, int, key_of, text};
+use crate::row::{self, MemoryRow, checked, count, int, key_of, text};
 use loci_model::policy::ReadPass;
 use loci_model::query::{Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery};
 use loci_model::{Audience, Invalid, Page, PathPrefix, StoreId, Timestamp, View};
@@ -299,12 +300,12 @@ async fn fill(tx: &Tx, store: StoreId, items: &mut [ListItem], heads: &[i64]) ->
     let sql = include_str!("../queries/payload/of_store.sql");
     let rows = tx.query(sql, &[&uuid(store.to_bytes()), &wanted]).await?;
     let mut contents = HashMap::with_capacity(rows.len());
-    for row in &rows {
-        contents.insert(int(count(row, 0)?), column::<Vec<u8>>(row, 1)?);
+    for (row, bytes) in rows.iter().zip(pieces::of_rows(tx, &rows, store, 1).await?) {
+        contents.insert(int(count(row, 0)?), bytes);
     }
     for (memory, head) in shown {
         let bytes = contents.remove(head).ok_or_else(|| corrupt("a memory without content"))?;
-        memory.content = Some(checked(Some(bytes), memory.digest, memory.is_sealed)?);
+        memory.content = Some(checked(bytes, memory.digest, memory.is_sealed)?);
     }
     Ok(())
 }

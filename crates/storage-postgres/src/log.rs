@@ -7,6 +7,7 @@ use crate::draft::{Bare, Draft, Known, Wanted};
 use crate::fault::{Fault, Result};
 use crate::row::{self, MemoryRow, int};
 use crate::stores::StoreRow;
+use loci_model::decide::NextContent;
 use loci_model::{
     Actor, Audience, ChangeOp, Invalid, Memory, MemoryId, Operation, StoreId, Timestamp, Version,
     VersionId,
@@ -14,6 +15,7 @@ use loci_model::{
 use loci_storage::StorageError;
 use loci_storage::column::Code;
 use loci_storage::log::{ImportItem, KnownMemory, LogEntry, check_next};
+use loci_storage::tail::{Chain, Head};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use uuid::Uuid;
 
@@ -175,8 +177,16 @@ async fn import_version(
     let desk = draft.desk(store)?;
     let stored = Version { content: None, ..version.clone() };
     let head = desk.append(stored, is_sealed);
-    if let Some(content) = &version.content {
-        desk.put_content(head, content.clone());
+    let mut chain = Chain::default();
+    match (&version.content, &known.live) {
+        (Some(content), Some(before)) => {
+            let next = NextContent::Whole(content.clone());
+            let written = Head::of(&before.memory, &known.chain).write(next, None);
+            desk.put_piece(before.head, head, written.piece);
+            chain = written.chain;
+        }
+        (Some(content), None) => desk.put_content(head, content.clone()),
+        (None, _) => {}
     }
     if let Some(before) = &known.live {
         desk.unlist(before.memory.size_bytes);
@@ -210,7 +220,7 @@ async fn import_version(
     draft.require_free(store, &place, Timestamp::from_micros(i64::MIN)).await?;
     let desk = draft.desk(store)?;
     desk.list(live.size_bytes);
-    desk.set_live(MemoryRow { head, memory: live }, version.operation);
+    desk.set_live(MemoryRow { head, memory: live }, chain, version.operation);
     Ok(())
 }
 

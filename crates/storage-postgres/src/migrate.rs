@@ -15,11 +15,12 @@ use tokio_postgres::error::SqlState;
 pub(crate) const ROLE: &str = "loci_app";
 
 /// Step `n` leads from format `n` to `n + 1`.
-const STEPS: [&str; 5] = [
+const STEPS: [&str; 6] = [
     include_str!("../migrations/0001_init.sql"),
     include_str!("../migrations/0002_access.sql"),
     include_str!("../migrations/0003_search.sql"),
     include_str!("../migrations/0004_sharing.sql"),
+    include_str!("../migrations/0005_tails.sql"),
     include_str!("../migrations/0006_compaction.sql"),
 ];
 

@@ -6,6 +6,7 @@
 
 use crate::client::{Tx, uuid};
 use crate::fault::{Result, not_found};
+use crate::pieces;
 use crate::read::{keep_to_indexes, require_store};
 use crate::row::{self, KNOWN_VERSION_COLUMNS, count, get as column, int, opt_count, time};
 use crate::texts::Cut;
@@ -15,9 +16,9 @@ use loci_model::{Content, Timestamp, View};
 use loci_storage::column::visibility_max;
 use loci_storage::{AsOf, TextPage};
 
-/// Behind the columns of a version: its content, and whether that was left out for its size.
+/// Behind the columns of a version: the last piece of its content, and whether that was left out for its size.
 const CONTENT_COLUMN: usize = KNOWN_VERSION_COLUMNS;
-const BEYOND_COLUMN: usize = KNOWN_VERSION_COLUMNS + 1;
+const BEYOND_COLUMN: usize = KNOWN_VERSION_COLUMNS + 2;
 
 /// A page goes on after the memory that the version with the number `after` belongs to; memories
 /// come in the order of their ids.
@@ -49,7 +50,8 @@ pub(crate) async fn page(
             )
             .await?;
         let mut has_more = int(rows.len() as u64) == wanted;
-        for row in &rows {
+        let contents = pieces::of_rows(tx, &rows, pass.store(), CONTENT_COLUMN).await?;
+        for (row, bytes) in rows.iter().zip(contents) {
             let known = row::version(row, pass.store())?;
             let place = known.version.seq;
             let stood = known.as_memory().filter(|memory| {
@@ -67,7 +69,6 @@ pub(crate) async fn page(
                 has_more = true;
                 break;
             }
-            let bytes: Option<Vec<u8>> = column(row, CONTENT_COLUMN)?;
             let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok()).map(Content::Text);
             memory.content = text.filter(|content| content.digest() == memory.digest);
             cut.add(place, memory);

@@ -1,5 +1,6 @@
 //! Reading single things: one memory, one content, a store's numbers.
-//! Each is one statement, because every further one costs a round trip.
+//! Each is one statement, because every further one costs a round trip; content that is in pieces
+//! takes a second one.
 //!
 //! A read runs in a transaction that sees one moment: what its first statement finds is still so for
 //! the last. A store that was removed is gone for every statement here, though its rows are not yet.
@@ -7,7 +8,8 @@
 use crate::client::{Tx, uuid};
 use crate::fault::{Result, not_found};
 use crate::list;
-use crate::row::{self, LIVE_MEMORY_COLUMNS, MemoryRow, checked, get as column, int, key_of};
+use crate::pieces::Last;
+use crate::row::{self, LIVE_MEMORY_COLUMNS, MemoryRow, checked, int, key_of};
 use crate::stores;
 use futures_util::poll;
 use loci_model::policy::ReadPass;
@@ -51,7 +53,7 @@ pub(crate) async fn get(tx: &Tx, pass: &ReadPass, at: &At, view: View) -> Result
     if !is_shown(&found, pass.audience(), pass.now()) {
         return Ok(None);
     }
-    with_content(&row, found, view).map(Some)
+    with_content(tx, &row, found, view).await.map(Some)
 }
 
 /// The memory at a path that changed last, in whatever partition, among those that are shown.
@@ -74,7 +76,7 @@ pub(crate) async fn newest(
         )
         .await?;
     let Some(row) = found else { return Ok(None) };
-    with_content(&row, row::memory(&row, pass.store())?, view).map(Some)
+    with_content(tx, &row, row::memory(&row, pass.store())?, view).await.map(Some)
 }
 
 /// The live memory of an id or path, whoever may see it.
@@ -94,10 +96,10 @@ async fn named_row(tx: &Tx, store: StoreId, at: &At, view: View) -> Result<Optio
 }
 
 /// A memory with the content that stands behind its columns, if the view wants it.
-pub(crate) fn with_content(row: &Row, found: MemoryRow, view: View) -> Result<Memory> {
+async fn with_content(tx: &Tx, row: &Row, found: MemoryRow, view: View) -> Result<Memory> {
     let mut memory = found.memory;
     if view == View::Full {
-        let bytes = column(row, LIVE_MEMORY_COLUMNS)?;
+        let bytes = Last::read(row, memory.store, LIVE_MEMORY_COLUMNS)?.whole(tx).await?;
         memory.content = Some(checked(bytes, memory.digest, memory.is_sealed)?);
     }
     Ok(memory)
@@ -125,10 +127,17 @@ pub(crate) async fn content(
     digest: Digest,
     is_sealed: bool,
 ) -> Result<Content> {
+    checked(raw_content(tx, store, seq).await?, digest, is_sealed)
+}
+
+/// The stored bytes of a version, unchecked; none if some of them are missing.
+pub(crate) async fn raw_content(tx: &Tx, store: StoreId, seq: u64) -> Result<Option<Vec<u8>>> {
     let sql = include_str!("../queries/payload/get.sql");
     let found = tx.query_opt(sql, &[&uuid(store.to_bytes()), &int(seq)]).await?;
-    let bytes = found.map(|row| column(&row, 0)).transpose()?;
-    checked(bytes, digest, is_sealed)
+    match found {
+        None => Ok(None),
+        Some(row) => Last::read(&row, store, 0)?.whole(tx).await,
+    }
 }
 
 pub(crate) async fn stats(tx: &Tx, store: StoreId) -> Result<StoreStats> {

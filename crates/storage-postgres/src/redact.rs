@@ -109,6 +109,9 @@ impl Draft<'_> {
             &[&store, &seqs, &times, &kind, &actor],
         )
         .await?;
+        // What goes on from one of them gets its bytes. Several are all there is of a memory, so
+        // nothing goes on from them.
+        tx.execute(include_str!("../queries/payload/hand_on.sql"), &[&store, &seqs]).await?;
         tx.execute(include_str!("../queries/payload/delete.sql"), &[&store, &seqs]).await?;
         tx.execute(include_str!("../queries/vector/delete.sql"), &[&store, &seqs]).await?;
         tx.execute(include_str!("../queries/word/forget_versions.sql"), &[&store, &seqs]).await?;

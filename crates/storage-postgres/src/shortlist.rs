@@ -9,6 +9,7 @@
 use crate::client::{Tx, uuid};
 use crate::fault::{Result, not_found};
 use crate::passages::{mark, written};
+use crate::pieces;
 use crate::row::{self, LIVE_MEMORY_COLUMNS, count, get, int, text};
 use crate::vectors::key;
 use loci_model::policy::SearchPass;
@@ -346,11 +347,12 @@ impl Search<'_> {
             )
             .await?;
         let (mut memories, mut vectors) = (Vec::new(), Vec::new());
-        for row in &rows {
+        let contents = pieces::of_rows(self.tx, &rows, store, LIVE_MEMORY_COLUMNS).await?;
+        for (row, bytes) in rows.iter().zip(contents) {
             // What cannot be read as text is left out, as it is where texts are read in pages.
-            if let Some(memory) = with_text(row, store)? {
+            if let Some(memory) = with_text(row, store, bytes)? {
                 memories.push(memory);
-                vectors.push(get(row, LIVE_MEMORY_COLUMNS + 1)?);
+                vectors.push(get(row, LIVE_MEMORY_COLUMNS + 2)?);
             }
         }
         Ok((memories, vectors))
@@ -365,11 +367,10 @@ impl Search<'_> {
     }
 }
 
-fn with_text(row: &Row, store: StoreId) -> Result<Option<Memory>> {
+fn with_text(row: &Row, store: StoreId, bytes: Option<Vec<u8>>) -> Result<Option<Memory>> {
     let mut found = row::memory(row, store)?.memory;
-    let bytes: &[u8] = get(row, LIVE_MEMORY_COLUMNS)?;
-    let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
-    found.content = Some(Content::Text(text.to_owned()));
+    let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) else { return Ok(None) };
+    found.content = Some(Content::Text(text));
     Ok(Some(found))
 }
 

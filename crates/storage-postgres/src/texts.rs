@@ -8,8 +8,9 @@
 
 use crate::client::{Tx, uuid};
 use crate::fault::{Result, not_found};
-use crate::read::{keep_to_indexes, require_store, with_content};
-use crate::row::{self, LIVE_MEMORY_COLUMNS, MemoryRow, count, get as column, id, int};
+use crate::pieces::{self, Last};
+use crate::read::{keep_to_indexes, require_store};
+use crate::row::{self, LIVE_MEMORY_COLUMNS, MemoryRow, checked, count, get as column, id, int};
 use loci_model::policy::SearchPass;
 use loci_model::{Content, Memory, MemoryId, StoreId, View};
 use loci_storage::column::visibility_max;
@@ -52,20 +53,20 @@ pub(crate) async fn ends(tx: &Tx, stores: &[StoreId]) -> Result<Vec<FeedEnd>> {
     Ok(ends)
 }
 
-/// A live memory with its content behind its columns; without content when that is not text.
-fn text(row: &Row, store: StoreId) -> Result<MemoryRow> {
+/// A live memory with its content; without when that is not text.
+fn text(row: &Row, store: StoreId, bytes: Option<Vec<u8>>) -> Result<MemoryRow> {
     let mut found = row::memory(row, store)?;
-    let bytes: Option<&[u8]> = column(row, LIVE_MEMORY_COLUMNS)?;
-    let text = bytes.and_then(|bytes| std::str::from_utf8(bytes).ok());
-    found.memory.content = text.map(|text| Content::Text(text.to_owned()));
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    found.memory.content = text.map(Content::Text);
     Ok(found)
 }
 
-/// What the statements of this file add behind the columns of a memory and its content.
-const BEYOND_COLUMN: usize = LIVE_MEMORY_COLUMNS + 1;
-const TOUCHED_COLUMN: usize = LIVE_MEMORY_COLUMNS + 2;
-const FIRST_SEQ_COLUMN: usize = LIVE_MEMORY_COLUMNS + 3;
-const LAST_SEQ_COLUMN: usize = LIVE_MEMORY_COLUMNS + 4;
+/// What the statements of this file add behind the columns of a memory and the last piece of its
+/// content.
+const BEYOND_COLUMN: usize = LIVE_MEMORY_COLUMNS + 2;
+const TOUCHED_COLUMN: usize = LIVE_MEMORY_COLUMNS + 3;
+const FIRST_SEQ_COLUMN: usize = LIVE_MEMORY_COLUMNS + 4;
+const LAST_SEQ_COLUMN: usize = LIVE_MEMORY_COLUMNS + 5;
 
 pub(crate) async fn page(
     tx: &Tx,
@@ -97,7 +98,8 @@ pub(crate) async fn page(
             return Ok(cut.last_page());
         }
         let mut has_more = int(rows.len() as u64) == wanted;
-        for row in &rows {
+        let contents = pieces::of_rows(tx, &rows, store, LIVE_MEMORY_COLUMNS).await?;
+        for (row, bytes) in rows.iter().zip(contents) {
             if cut.is_full() {
                 return Ok(cut.with_next());
             }
@@ -105,7 +107,7 @@ pub(crate) async fn page(
                 has_more = true;
                 break;
             }
-            let memory = text(row, store)?.memory;
+            let memory = text(row, store, bytes)?.memory;
             cut.add(time_place(memory.created_at.as_micros()), memory);
         }
         if !has_more {
@@ -201,14 +203,15 @@ pub(crate) async fn changed_heads(
     let first = rows.first().ok_or_else(|| not_found("memory store"))?;
     let through = count(first, LAST_SEQ_COLUMN)?.min(last).max(after);
     let mut heads = Vec::with_capacity(rows.len());
-    for row in &rows {
+    let contents = pieces::of_rows(tx, &rows, store, LIVE_MEMORY_COLUMNS).await?;
+    for (row, bytes) in rows.iter().zip(contents) {
         let Some(touched) = column::<Option<Uuid>>(row, TOUCHED_COLUMN)? else { break };
         if column(row, BEYOND_COLUMN)? {
             // Every entry before this memory's first is about memories that are here.
             return Ok((count(row, FIRST_SEQ_COLUMN)? - 1, heads));
         }
         let is_shown = column::<Option<Uuid>>(row, 0)?.is_some();
-        let head = if is_shown { Some(text(row, store)?) } else { None };
+        let head = if is_shown { Some(text(row, store, bytes)?) } else { None };
         let head = head.filter(|head| head.memory.content.is_some());
         heads.push((MemoryId::from_bytes(touched.into_bytes()), head));
     }
@@ -251,11 +254,19 @@ pub(crate) async fn found(
             ],
         )
         .await?;
-    let read = |row: &Row| {
-        let store = StoreId::from_bytes(id(row, LIVE_MEMORY_COLUMNS + 1)?);
-        with_content(row, row::memory(row, store)?, view)
-    };
-    rows.iter().map(read).collect()
+    let mut found = Vec::with_capacity(rows.len());
+    let mut last = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let store = StoreId::from_bytes(id(row, LIVE_MEMORY_COLUMNS + 2)?);
+        found.push(row::memory(row, store)?.memory);
+        last.push(Last::read(row, store, LIVE_MEMORY_COLUMNS)?);
+    }
+    if view == View::Full {
+        for (memory, bytes) in found.iter_mut().zip(pieces::whole(tx, last).await?) {
+            memory.content = Some(checked(bytes, memory.digest, memory.is_sealed)?);
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(test)]

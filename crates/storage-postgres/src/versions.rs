@@ -5,10 +5,11 @@
 
 use crate::client::{Tx, uuid};
 use crate::fault::{Result, corrupt};
+use crate::pieces;
 use crate::read::{keep_to_indexes, require_store};
 use crate::row::{
-    self, KNOWN_VERSION_COLUMNS, VersionRow, actor, actor_columns, checked, coded, count,
-    get as column, id, int, opt_path, string, time,
+    self, KNOWN_VERSION_COLUMNS, VersionRow, actor, actor_columns, checked, coded, count, id, int,
+    opt_path, string, time,
 };
 use loci_model::policy::ReadPass;
 use loci_model::query::VersionQuery;
@@ -33,21 +34,19 @@ pub(crate) async fn get(
             ],
         )
         .await?;
-    found.map(|row| with_content(&row, pass.store(), view)).transpose()
+    let rows: Vec<Row> = found.into_iter().collect();
+    Ok(in_view(tx, &rows, pass.store(), view).await?.pop())
 }
 
-/// A version with the content that stands behind its columns, if the view wants it and there is
-/// one.
-fn with_content(row: &Row, store: StoreId, view: View) -> Result<Version> {
-    let bytes = match view {
-        View::Full => column(row, KNOWN_VERSION_COLUMNS)?,
-        View::Basic => None,
-    };
-    let known = row::version(row, store)?;
-    match view {
-        View::Full => filled(known, bytes),
-        View::Basic => Ok(known.version),
+/// Versions with the contents that stand behind their columns, if the view wants them and they have
+/// any.
+async fn in_view(tx: &Tx, rows: &[Row], store: StoreId, view: View) -> Result<Vec<Version>> {
+    if view == View::Basic {
+        return rows.iter().map(|row| Ok(row::version(row, store)?.version)).collect();
     }
+    let contents = pieces::of_rows(tx, rows, store, KNOWN_VERSION_COLUMNS).await?;
+    let filled = |(row, bytes)| filled(row::version(row, store)?, bytes);
+    rows.iter().zip(contents).map(filled).collect()
 }
 
 /// A version with its content, if it still has one.
@@ -137,8 +136,7 @@ pub(crate) async fn page(
     if rows.is_empty() {
         require_store(tx, store).await?;
     }
-    let versions = rows.iter().map(|row| with_content(row, store, query.view));
-    let versions = versions.collect::<Result<Vec<_>>>()?;
+    let versions = in_view(tx, &rows, store, query.view).await?;
     Ok(Page::cut(versions, query.limit, |version| version.seq))
 }
 

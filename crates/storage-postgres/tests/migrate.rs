@@ -1,6 +1,6 @@
-//! A database of the format before, with something of everything in it, is brought forward as it is:
-//! nothing is lost, what is new is at its default and works, and a server of the version before that
-//! still runs finds what it asks for.
+//! A database of an older format, with something of everything in it, is brought forward as it is:
+//! nothing is lost, what is new is at its default and works, and what a server of format 3 asks about
+//! keys is still there.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
@@ -10,7 +10,7 @@ use database::Scratch;
 use loci_model::{
     ApiKey, Audience, Grant, GrantId, Grantee, KeyId, KeyScope, Level, MemorySwitches, event,
 };
-use loci_storage::contract::fixture::{World, next_bits};
+use loci_storage::contract::fixture::{World, append, next_bits, pin};
 use loci_storage::{Mutation, Storage};
 use loci_storage_postgres::{PostgresOptions, PostgresStorage};
 use loci_test_postgres::{Build, Database};
@@ -18,11 +18,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::{Client, NoTls};
 
-/// The steps up to format 3, as they were released.
-const STEPS: [&str; 3] = [
+/// The steps up to format 4, as they were released.
+const STEPS: [&str; 4] = [
     include_str!("../migrations/0001_init.sql"),
     include_str!("../migrations/0002_access.sql"),
     include_str!("../migrations/0003_search.sql"),
+    include_str!("../migrations/0004_sharing.sql"),
 ];
 /// What a server of format 3 asks about a key.
 const OLD_KEY: &str = "select key_id, workspace_id, principal_id, name, hint, secret_hash, power, \
@@ -49,8 +50,8 @@ async fn open(url: &str) -> PostgresStorage {
     PostgresStorage::open(&options, next_bits()).await.unwrap()
 }
 
-/// An empty database of format 3.
-async fn old_database() -> (Database, Client) {
+/// An empty database of an older format.
+async fn old_database(format: usize) -> (Database, Client) {
     let database = Database::fresh(&Build::Floor.url().unwrap(), None).await.unwrap();
     let client = connect(&database.url()).await;
     client
@@ -58,7 +59,7 @@ async fn old_database() -> (Database, Client) {
         .await
         .unwrap();
     client.batch_execute(include_str!("../queries/migration/table.sql")).await.unwrap();
-    for (step, number) in STEPS.iter().zip(1..) {
+    for (step, number) in STEPS[..format].iter().zip(1..) {
         let step = format!(
             "begin; set local search_path to loci; {step}; \
              insert into migration (number) values ({number}); commit"
@@ -68,7 +69,7 @@ async fn old_database() -> (Database, Client) {
     (database, client)
 }
 
-/// Writes the rows of a database of today into one of format 3, as far as that has columns for them.
+/// Writes the rows of a database of today into an older one, as far as that has columns for them.
 async fn copy(from: &Client, to: &Client) -> u64 {
     let tables = "select relname::text from pg_class
         where relnamespace = 'loci'::regnamespace and relkind = 'r' and relname <> 'migration'";
@@ -141,19 +142,19 @@ async fn seen(storage: &dyn Storage, world: &World) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_of_the_format_before_is_brought_forward() {
+async fn a_database_of_format_3_is_brought_forward() {
     let scratch = Scratch::new().await;
     let world = World::new(Arc::new(scratch.open().await)).await;
     fill(&world).await;
     let expected = seen(&*world.storage, &world).await;
-    let (database, old) = old_database().await;
+    let (database, old) = old_database(3).await;
     let copied = copy(&connect(&scratch.url()).await, &old).await;
     assert!(copied > 12, "{copied}");
 
     let server = Arc::new(open(&database.url()).await);
     assert_eq!(seen(&*server, &world).await, expected);
     let format = old.query_one("select max(number) from loci.migration", &[]).await.unwrap();
-    assert_eq!(format.get::<_, i32>(0), 4);
+    assert_eq!(format.get::<_, i32>(0), 5);
     for sql in [OLD_STORE, OLD_PRINCIPAL] {
         assert_eq!(old.execute(sql, &[]).await.unwrap(), 1, "{sql}");
         let undo = sql.split_whitespace().nth(2).unwrap();
@@ -173,4 +174,32 @@ async fn a_database_of_the_format_before_is_brought_forward() {
     assert_eq!(server.events(&world.admin_pass(), 0, 10).await.unwrap().len(), 1);
     let report = server.check().await.unwrap();
     assert_eq!(report.problems, Vec::<String>::new());
+}
+
+/// Format 4 kept every version whole. What it holds reads on, and goes on as what is shared.
+#[tokio::test(flavor = "multi_thread")]
+async fn texts_of_format_4_grow_on() {
+    let scratch = Scratch::new().await;
+    let mut world = World::new(Arc::new(scratch.open().await)).await;
+    fill(&world).await;
+    let long = "kept whole ".repeat(200);
+    let memory = world.put("/log", &long).await;
+    let expected = seen(&*world.storage, &world).await;
+    let (database, old) = old_database(4).await;
+    copy(&connect(&scratch.url()).await, &old).await;
+
+    world.storage = Arc::new(open(&database.url()).await);
+    assert_eq!(seen(&*world.storage, &world).await, expected);
+    world.assert_sound().await;
+    world.edit(pin(memory.id)).await.unwrap();
+    for n in 0..3 {
+        world.edit(append("/log", &format!("line {n}"))).await.unwrap();
+    }
+    let text = format!("{long}\nline 0\nline 1\nline 2");
+    assert_eq!(world.text_at("/log").await, Some(text.clone()));
+    world.write(Mutation::Redact(world.manage_pass(), memory.head)).await.unwrap();
+    assert_eq!(world.text_at("/log").await, Some(text));
+    world.assert_sound().await;
+    let shared = "select count(*) from loci.payload where base is not null";
+    assert_eq!(old.query_one(shared, &[]).await.unwrap().get::<_, i64>(0), 3);
 }

@@ -1,12 +1,13 @@
 //! Looks at everything and reports what does not fit: SQLite's own structure, heads and revisions,
-//! digests, the feed, the counters, the paths, the vectors, the index of repeats and the audit log.
-//! Problems name ids, never paths or content.
+//! digests, shared content, the feed, the counters, the paths, the vectors, the index of repeats and
+//! the audit log. Problems name ids, never paths or content.
 
 use crate::fault::{Fault, Result};
 use crate::open::open_reader;
 use crate::read::snapshot;
 use crate::row::{count, time};
-use loci_model::{Content, Digest, Event, MemoryId, StoreId, VersionId};
+use loci_model::{Digest, Event, MemoryId, StoreId, VersionId};
+use loci_storage::tail::{Comparison, Found};
 use loci_storage::{CheckReport, fits};
 use rusqlite::{Connection, Row};
 use std::path::Path;
@@ -58,7 +59,7 @@ fn look(conn: &Connection, report: &mut CheckReport) -> Result<()> {
 }
 
 /// Each statement finds memories that break the rule beside it.
-const MEMORY_RULES: [(&str, &str); 4] = [
+const MEMORY_RULES: [(&str, &str); 5] = [
     ("its head is not its newest version", include_str!("../queries/check/wrong_head.sql")),
     ("its revisions have gaps", include_str!("../queries/check/revision_gap.sql")),
     ("it lies below another live memory", include_str!("../queries/check/nested_path.sql")),
@@ -66,13 +67,21 @@ const MEMORY_RULES: [(&str, &str); 4] = [
         "it is not among the repeats as its store wants it",
         include_str!("../queries/check/wrong_repeat.sql"),
     ),
+    (
+        "its row does not tell how its content is kept",
+        include_str!("../queries/check/wrong_chain.sql"),
+    ),
 ];
 
 /// Each statement finds versions that break the rule beside it.
-const VERSION_RULES: [(&str, &str); 3] = [
+const VERSION_RULES: [(&str, &str); 4] = [
     (
         "it has a digest without content or content without a digest",
         include_str!("../queries/check/payload_mismatch.sql"),
+    ),
+    (
+        "what its content goes on from is missing or not of its memory",
+        include_str!("../queries/check/wrong_base.sql"),
     ),
     ("the feed does not have it at its number", include_str!("../queries/check/not_in_feed.sql")),
     ("it has vectors though it has no text", include_str!("../queries/check/vector_misplaced.sql")),
@@ -91,14 +100,18 @@ fn structure(conn: &Connection, report: &mut CheckReport) -> Result<()> {
 
 /// Every content against its digest and size.
 fn digests(conn: &Connection, report: &mut CheckReport) -> Result<()> {
+    let mut contents = Comparison::default();
     each(conn, include_str!("../queries/check/contents.sql"), |row| {
-        let digest = Digest::from_bytes(row.get(1)?);
-        let size_bytes = count(row, 2)?;
-        let is_sealed: bool = row.get(3)?;
-        let content = Content::Sealed(row.get(4)?);
-        let is_text = is_sealed || std::str::from_utf8(content.bytes()).is_ok();
-        let is_whole = content.bytes().len() as u64 == size_bytes;
-        if content.digest() != digest || !is_whole || !is_text {
+        let is_sound = contents.is_sound(Found {
+            key: row.get::<_, i64>(5)?,
+            base: row.get(6)?,
+            is_base: row.get(7)?,
+            bytes: row.get_ref(4)?.as_bytes().map_err(rusqlite::Error::from)?,
+            digest: Digest::from_bytes(row.get(1)?),
+            size_bytes: count(row, 2)?,
+            is_sealed: row.get(3)?,
+        });
+        if !is_sound {
             let version = VersionId::from_bytes(row.get(0)?);
             report.problems.push(format!("{version}: its content does not match its digest"));
         }

@@ -12,7 +12,7 @@ use crate::read;
 use crate::repeats;
 use crate::row::{MemoryRow, opt_id_bytes};
 use crate::rows::{
-    BareMemory, copy_content, insert_content, insert_memory, strip_memory, update_memory,
+    BareMemory, chain, insert_content, insert_memory, insert_piece, strip_memory, update_memory,
 };
 use crate::stores::StoreRow;
 use loci_model::decide::{Decision, NextState, Refusal, decide, needs_content};
@@ -23,6 +23,7 @@ use loci_model::{
     PrincipalId, Timestamp, VersionId,
 };
 use loci_storage::column::{Code, visibility_max};
+use loci_storage::tail::Head;
 use loci_storage::{Batch, Receipt, StampedEdit, StorageError, reason};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -152,7 +153,7 @@ impl Core {
                     vacancy: vacancy.filter(|_| create_at == Some(&next.path)),
                 };
                 require_free(&self.conn, store, &place, pass.now())?;
-                let content = next.content.as_ref();
+                let content = next.content.as_whole();
                 if let Some(known) = repeats::find(&self.conn, store, pass, partition, content)? {
                     if store.store.policy.repeats == Repeats::Merge {
                         return Ok(outcome(known.memory, None));
@@ -207,7 +208,7 @@ impl Core {
         next: NextState,
         stamp: &Stamp<'_>,
     ) -> Result<Memory> {
-        let content = next.content.expect("a new memory brings content");
+        let content = next.content.whole().expect("a new memory brings content");
         let memory = Memory {
             id,
             store: store.store.id,
@@ -241,6 +242,15 @@ impl Core {
         stamp: &Stamp<'_>,
     ) -> Result<Memory> {
         let size_before = row.memory.size_bytes;
+        let chain = chain(&self.conn, &row)?;
+        let head = Head::of(&row.memory, &chain);
+        let old = if head.needs_old(&next.content) {
+            let memory = &row.memory;
+            Some(read::content(&self.conn, row.head_pk, memory.digest, memory.is_sealed)?)
+        } else {
+            None
+        };
+        let written = head.write(next.content, old);
         let version_pk = self.next_version_pk();
         let memory = &mut row.memory;
         memory.path = next.path;
@@ -248,18 +258,13 @@ impl Core {
         memory.head = stamp.version;
         memory.revision += 1;
         memory.updated_at = stamp.at;
-        if let Some(content) = &next.content {
-            memory.digest = content.digest();
-            memory.size_bytes = content.bytes().len() as u64;
-            memory.is_sealed = content.is_sealed();
-        }
+        memory.digest = written.digest;
+        memory.size_bytes = written.size_bytes;
+        memory.is_sealed = written.is_sealed;
         let memory = &row.memory;
         append(&self.conn, store, row.memory_pk, version_pk, memory, Operation::Modified, stamp)?;
-        match &next.content {
-            Some(content) => insert_content(&self.conn, version_pk, content)?,
-            None => copy_content(&self.conn, row.head_pk, version_pk)?,
-        }
-        update_memory(&self.conn, store, row.memory_pk, version_pk, memory)?;
+        insert_piece(&self.conn, row.head_pk, version_pk, &written.piece)?;
+        update_memory(&self.conn, store, row.memory_pk, version_pk, memory, &written.chain)?;
         store.content_bytes = store.content_bytes + memory.size_bytes - size_before;
         Ok(row.memory)
     }

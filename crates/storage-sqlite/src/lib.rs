@@ -61,7 +61,7 @@ use loci_storage::{
     log::LogEntry,
 };
 use open::DataDir;
-use read::{Readers, Scans};
+use read::{Quick, Readers, Scans};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -167,8 +167,11 @@ impl Storage for SqliteStorage {
             let (pass, at) = (pass.clone(), at.clone());
             return self.scans.scan(move |conn| read::get(conn, &pass, &at, view)).await;
         }
-        if let (At::Id(id), View::Full) = (at, view) {
-            return self.readers.read_once(|conn| read::get_full(conn, pass, *id));
+        if let (At::Id(id), View::Full) = (at, view)
+            && let Quick::Told(found) =
+                self.readers.read_once(|conn| read::get_full(conn, pass, *id))?
+        {
+            return Ok(found.map(|memory| *memory));
         }
         self.readers.read(|conn| read::get(conn, pass, at, view))
     }

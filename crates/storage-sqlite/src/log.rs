@@ -6,10 +6,11 @@ use crate::commit::{Place, erase_at, require_free, unlist};
 use crate::fault::{Fault, Result, not_found};
 use crate::history::{self, Entry, NewVersion};
 use crate::row::{self, MemoryRow, actor, coded, count, int, opt_id_bytes, time};
-use crate::rows::{BareMemory, insert_content, strip_memory, update_memory};
+use crate::rows::{BareMemory, chain, insert_content, insert_piece, strip_memory, update_memory};
 use crate::stores::{self, StoreRow};
 use crate::texts::PAGE_BYTES_MAX;
 use crate::{read, redact, versions};
+use loci_model::decide::NextContent;
 use loci_model::policy::AdminPass;
 use loci_model::{
     Actor, At, Audience, ChangeOp, Invalid, Memory, MemoryId, Operation, PrincipalId, StoreId,
@@ -17,6 +18,7 @@ use loci_model::{
 };
 use loci_storage::StorageError;
 use loci_storage::log::{KnownMemory, LogEntry, check_next};
+use loci_storage::tail::{Chain, Head};
 use rusqlite::{Connection, OptionalExtension, params};
 
 pub(crate) fn export(
@@ -161,13 +163,30 @@ impl Core {
             redaction: version.redaction,
         };
         history::append(&self.conn, store, &new)?;
-        if let Some(content) = &version.content {
-            insert_content(&self.conn, version_pk, content)?;
-        }
+        let chain = self.import_content(version_pk, version, before.as_ref())?;
         if let Some(before) = &before {
             unlist(store, &before.memory);
         }
-        self.import_head(store, memory_pk, version_pk, version, before)
+        self.import_head(store, memory_pk, version_pk, version, before, &chain)
+    }
+
+    /// Writes the content of an imported version, as far as the one before it does not have it.
+    fn import_content(
+        &self,
+        version_pk: i64,
+        version: &Version,
+        before: Option<&MemoryRow>,
+    ) -> Result<Chain> {
+        let Some(content) = &version.content else { return Ok(Chain::default()) };
+        let Some(before) = before else {
+            insert_content(&self.conn, version_pk, content)?;
+            return Ok(Chain::default());
+        };
+        let chain = chain(&self.conn, before)?;
+        let next = NextContent::Whole(content.clone());
+        let written = Head::of(&before.memory, &chain).write(next, None);
+        insert_piece(&self.conn, before.head_pk, version_pk, &written.piece)?;
+        Ok(written.chain)
     }
 
     /// Brings the memory's row to an imported version: live with everything, or bare.
@@ -178,6 +197,7 @@ impl Core {
         version_pk: i64,
         version: &Version,
         before: Option<MemoryRow>,
+        chain: &Chain,
     ) -> Result<()> {
         let Some(memory) = live_memory(&self.conn, store, version, before)? else {
             let is_removed = version.operation == Operation::Deleted;
@@ -200,7 +220,7 @@ impl Core {
         };
         // Nothing has expired at the moment of its own writing.
         require_free(&self.conn, store, &place, Timestamp::from_micros(i64::MIN))?;
-        update_memory(&self.conn, store, memory_pk, version_pk, &memory)?;
+        update_memory(&self.conn, store, memory_pk, version_pk, &memory, chain)?;
         store.memory_count += 1;
         store.content_bytes += memory.size_bytes;
         Ok(())

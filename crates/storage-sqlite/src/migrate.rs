@@ -8,10 +8,11 @@ use rusqlite::Connection;
 const APPLICATION_ID: u32 = 0x4c6f_6369;
 
 /// Step `n` leads from format `n` to `n + 1`.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     include_str!("../migrations/0001_init.sql"),
     include_str!("../migrations/0002_vectors.sql"),
     include_str!("../migrations/0003_sharing.sql"),
+    include_str!("../migrations/0004_tails.sql"),
     include_str!("../migrations/0005_compaction.sql"),
 ];
 

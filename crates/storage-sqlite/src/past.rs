@@ -5,7 +5,7 @@
 //! is left out, and named by the check.
 
 use crate::fault::{Result, not_found};
-use crate::read::{require_store, stats};
+use crate::read::{self, require_store, stats};
 use crate::row::{int, time};
 use crate::texts::Cut;
 use crate::versions::{self, KNOWN_VERSION_COLUMNS};
@@ -38,7 +38,9 @@ pub(crate) fn page(
         if cut.is_full() {
             return Ok(cut.with_next());
         }
-        let text = String::from_utf8(row.get(KNOWN_VERSION_COLUMNS)?).ok().map(Content::Text);
+        let last = row.get(KNOWN_VERSION_COLUMNS)?;
+        let bytes = read::whole(conn, row.get(0)?, last, row.get(KNOWN_VERSION_COLUMNS + 1)?)?;
+        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok()).map(Content::Text);
         memory.content = text.filter(|content| content.digest() == memory.digest);
         cut.add(row.get(1)?, memory);
     }

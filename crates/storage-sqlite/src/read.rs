@@ -220,23 +220,38 @@ pub(crate) fn get(
     in_view(conn, found, view).map(Some)
 }
 
+/// What a single statement can tell of a memory with its content.
+pub(crate) enum Quick {
+    /// All of it.
+    Told(Option<Box<Memory>>),
+    /// Too little: the content is in several pieces, and reading them takes a snapshot.
+    InPieces,
+}
+
 /// A memory with its content by one statement: the read that agents do most.
-pub(crate) fn get_full(conn: &Connection, pass: &ReadPass, id: MemoryId) -> Result<Option<Memory>> {
+pub(crate) fn get_full(conn: &Connection, pass: &ReadPass, id: MemoryId) -> Result<Quick> {
     let mut statement = conn.prepare_cached(include_str!("../queries/memory/get.sql"))?;
     let found = statement
         .query_row(params![pass.store().to_bytes(), id.to_bytes()], |row| {
-            let bytes: Option<Vec<u8>> = row.get(row::LIVE_MEMORY_COLUMNS)?;
-            Ok((row::memory(row, pass.store())?, bytes))
+            let base: Option<i64> = row.get(row::LIVE_MEMORY_COLUMNS + 1)?;
+            let bytes: Option<Vec<u8>> = match base {
+                None => row.get(row::LIVE_MEMORY_COLUMNS)?,
+                Some(_) => None,
+            };
+            Ok((row::memory(row, pass.store())?, bytes, base.is_some()))
         })
         .optional()?;
-    let Some((found, bytes)) =
-        found.filter(|(found, _)| is_shown(found, pass.audience(), pass.now()))
+    let Some((found, bytes, is_in_pieces)) =
+        found.filter(|(found, ..)| is_shown(found, pass.audience(), pass.now()))
     else {
-        return Ok(None);
+        return Ok(Quick::Told(None));
     };
+    if is_in_pieces {
+        return Ok(Quick::InPieces);
+    }
     let mut memory = found.memory;
     memory.content = Some(checked(bytes, memory.digest, memory.is_sealed)?);
-    Ok(Some(memory))
+    Ok(Quick::Told(Some(Box::new(memory))))
 }
 
 /// The memory at a path that changed last, in whatever partition.
@@ -324,11 +339,42 @@ fn checked(bytes: Option<Vec<u8>>, digest: Digest, is_sealed: bool) -> Result<Co
         .ok_or_else(|| corrupt("content does not match its digest"))
 }
 
-/// The stored bytes of a version, unchecked.
-pub(crate) fn raw_content(conn: &Connection, version_pk: i64) -> Result<Option<Vec<u8>>> {
+/// What a version is kept as: its own bytes, and the version they go on from.
+pub(crate) fn piece(conn: &Connection, version_pk: i64) -> Result<Option<(Vec<u8>, Option<i64>)>> {
     let mut statement = conn.prepare_cached(include_str!("../queries/payload/get.sql"))?;
-    let bytes = statement.query_row([version_pk], |row| row.get(0));
-    Ok(bytes.optional()?)
+    let found = statement.query_row([version_pk], |row| Ok((row.get(0)?, row.get(1)?)));
+    Ok(found.optional()?)
+}
+
+/// The stored bytes of a version, unchecked; none if some of them are missing.
+pub(crate) fn raw_content(conn: &Connection, version_pk: i64) -> Result<Option<Vec<u8>>> {
+    let Some((bytes, base)) = piece(conn, version_pk)? else { return Ok(None) };
+    whole(conn, version_pk, bytes, base)
+}
+
+/// The stored bytes of a version of which the last piece is known.
+pub(crate) fn whole(
+    conn: &Connection,
+    version_pk: i64,
+    last: Vec<u8>,
+    base: Option<i64>,
+) -> Result<Option<Vec<u8>>> {
+    let (mut from, mut base) = (version_pk, base);
+    let mut pieces = vec![last];
+    while let Some(earlier) = base {
+        // A base is always earlier, so that even a damaged chain has an end.
+        if earlier >= from {
+            return Ok(None);
+        }
+        let Some((bytes, next)) = piece(conn, earlier)? else { return Ok(None) };
+        pieces.push(bytes);
+        (from, base) = (earlier, next);
+    }
+    if pieces.len() == 1 {
+        return Ok(pieces.pop());
+    }
+    pieces.reverse();
+    Ok(Some(pieces.concat()))
 }
 
 pub(crate) fn stats(conn: &Connection, store: StoreId) -> Result<StoreStats> {

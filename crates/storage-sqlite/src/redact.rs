@@ -3,7 +3,7 @@
 
 use crate::apply::Core;
 use crate::commit::Stamp;
-use crate::fault::{Result, not_found};
+use crate::fault::{Result, corrupt, not_found};
 use crate::history::{self, Entry};
 use crate::read;
 use crate::stores::StoreRow;
@@ -61,6 +61,10 @@ impl Core {
             }
             let scrub = Scrub { actor: pass.actor(), now: pass.now(), reason: reason::ERASED };
             let doomed = unredacted(&core.conn, memory_pk)?;
+            // All at once, or each would hand its bytes on to the next that goes.
+            core.conn
+                .prepare_cached(include_str!("../queries/payload/delete_of_memory.sql"))?
+                .execute([memory_pk])?;
             for version_pk in &doomed {
                 scrub.version(&core.conn, store, *version_pk)?;
             }
@@ -105,8 +109,31 @@ pub(crate) fn empty(conn: &Connection, version_pk: i64, by: Actor, at: Timestamp
         kind,
         id
     ])?;
+    hand_on(conn, version_pk)?;
     conn.prepare_cached(include_str!("../queries/payload/delete.sql"))?.execute([version_pk])?;
     vectors::delete(conn, version_pk)
+}
+
+/// Gives what a version is kept as to the versions that go on from it, so that they can do without.
+fn hand_on(conn: &Connection, version_pk: i64) -> Result<()> {
+    let going_on = {
+        let sql = include_str!("../queries/payload/going_on.sql");
+        let mut statement = conn.prepare_cached(sql)?;
+        let found = statement.query_map([version_pk], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
+        })?;
+        found.collect::<rusqlite::Result<Vec<_>>>()?
+    };
+    if going_on.is_empty() {
+        return Ok(());
+    }
+    let (bytes, base) = read::piece(conn, version_pk)?
+        .ok_or_else(|| corrupt("a version goes on from one without content"))?;
+    let mut update = conn.prepare_cached(include_str!("../queries/payload/update.sql"))?;
+    for (later_pk, tail) in going_on {
+        update.execute(params![later_pk, [bytes.as_slice(), &tail].concat(), base])?;
+    }
+    Ok(())
 }
 
 /// Who may see the history of a removed memory is what its newest unredacted version says; when

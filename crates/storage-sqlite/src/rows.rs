@@ -2,11 +2,12 @@
 
 use crate::fault::Result;
 use crate::repeats;
-use crate::row::{int, micros, opt_id_bytes};
+use crate::row::{MemoryRow, int, micros, opt_id_bytes};
 use crate::stores::StoreRow;
 use loci_model::{Content, Memory, Timestamp};
 use loci_storage::column::{Code, tags_json};
-use rusqlite::{Connection, params};
+use loci_storage::tail::{Chain, Piece, is_sharable};
+use rusqlite::{Connection, Row, params};
 
 /// Writes the row of a new live memory.
 pub(crate) fn insert_memory(
@@ -54,6 +55,7 @@ pub(crate) fn update_memory(
     memory_pk: i64,
     head_pk: i64,
     memory: &Memory,
+    chain: &Chain,
 ) -> Result<()> {
     let attributes = &memory.attributes;
     conn.prepare_cached(include_str!("../queries/memory/update.sql"))?.execute(params![
@@ -77,8 +79,20 @@ pub(crate) fn update_memory(
         memory.is_sealed,
         memory.updated_at.as_micros(),
         repeats::indexed(store, memory),
+        chain.depth,
+        chain.hash,
     ])?;
     Ok(())
+}
+
+/// How the content of a memory's head is kept.
+pub(crate) fn chain(conn: &Connection, row: &MemoryRow) -> Result<Chain> {
+    if !is_sharable(&row.memory) {
+        return Ok(Chain::default());
+    }
+    let mut statement = conn.prepare_cached(include_str!("../queries/memory/chain.sql"))?;
+    let read = |row: &Row<'_>| Ok(Chain { depth: row.get(0)?, hash: row.get(1)? });
+    Ok(statement.query_row([row.memory_pk], read)?)
 }
 
 /// What is left of a memory that is not live.
@@ -102,15 +116,37 @@ pub(crate) fn strip_memory(conn: &Connection, memory_pk: i64, bare: &BareMemory)
     Ok(())
 }
 
-/// Writes the content of a version.
+/// Writes the whole content of a version.
 pub(crate) fn insert_content(conn: &Connection, version_pk: i64, content: &Content) -> Result<()> {
-    conn.prepare_cached(include_str!("../queries/payload/insert.sql"))?
-        .execute(params![version_pk, content.bytes()])?;
-    Ok(())
+    insert_payload(conn, version_pk, content.bytes(), None)
 }
 
-/// Gives a version the content of an earlier one. A copy, so that redacting either leaves the other.
-pub(crate) fn copy_content(conn: &Connection, from_pk: i64, to_pk: i64) -> Result<()> {
-    conn.prepare_cached(include_str!("../queries/payload/copy.sql"))?.execute([from_pk, to_pk])?;
+/// Writes the content of a version that follows another one. What is copied is short, or sealed and
+/// so never shared; then it is whole.
+pub(crate) fn insert_piece(
+    conn: &Connection,
+    before_pk: i64,
+    version_pk: i64,
+    piece: &Piece,
+) -> Result<()> {
+    match piece {
+        Piece::Whole(content) => insert_content(conn, version_pk, content),
+        Piece::Tail(bytes) => insert_payload(conn, version_pk, bytes, Some(before_pk)),
+        Piece::Copy => {
+            conn.prepare_cached(include_str!("../queries/payload/copy.sql"))?
+                .execute([before_pk, version_pk])?;
+            Ok(())
+        }
+    }
+}
+
+fn insert_payload(
+    conn: &Connection,
+    version_pk: i64,
+    bytes: &[u8],
+    base_pk: Option<i64>,
+) -> Result<()> {
+    conn.prepare_cached(include_str!("../queries/payload/insert.sql"))?
+        .execute(params![version_pk, bytes, base_pk])?;
     Ok(())
 }

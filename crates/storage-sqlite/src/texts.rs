@@ -41,11 +41,12 @@ pub(crate) fn ends(conn: &Connection, stores: &[StoreId]) -> Result<Vec<FeedEnd>
 }
 
 /// A live memory with its content behind its columns; without content when that is not text.
-fn text(row: &Row<'_>, store: StoreId) -> rusqlite::Result<MemoryRow> {
+fn text(conn: &Connection, row: &Row<'_>, store: StoreId) -> Result<MemoryRow> {
     let mut found = row::memory(row, store)?;
-    let bytes = row.get_ref(LIVE_MEMORY_COLUMNS)?.as_blob()?;
-    let text = std::str::from_utf8(bytes).ok();
-    found.memory.content = text.map(|text| Content::Text(text.to_owned()));
+    let last = row.get(LIVE_MEMORY_COLUMNS)?;
+    let bytes = read::whole(conn, found.head_pk, last, row.get(LIVE_MEMORY_COLUMNS + 1)?)?;
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    found.memory.content = text.map(Content::Text);
     Ok(found)
 }
 
@@ -73,7 +74,7 @@ pub(crate) fn page(
         if cut.is_full() {
             return Ok(cut.with_next());
         }
-        let found = text(row, store)?;
+        let found = text(conn, row, store)?;
         cut.add(found.memory_pk, found.memory);
     }
     Ok(cut.last_page())
@@ -151,7 +152,8 @@ pub(crate) fn current(
 ) -> Result<Option<MemoryRow>> {
     let mut statement = conn.prepare_cached(include_str!("../queries/text/of_memory.sql"))?;
     let bounds = params![memory_pk, visibility_max(pass.audience()), pass.now().as_micros()];
-    let found = statement.query_row(bounds, |row| text(row, store)).optional()?;
+    let mut rows = statement.query(bounds)?;
+    let found = rows.next()?.map(|row| text(conn, row, store)).transpose()?;
     Ok(found.filter(|row| row.memory.content.is_some()))
 }
 

@@ -18,6 +18,7 @@ mod receipt;
 mod remembered;
 pub mod request;
 mod shortlist;
+pub mod tail;
 
 #[cfg(feature = "contract")]
 pub mod contract;

@@ -88,25 +88,22 @@ fn attributes_alone_make_a_version() {
         ..put("", Expect::Anything)
     };
     let Ok(Decision::Modify(next)) = run(&edit, Some(&memory("x"))) else { panic!("not modified") };
-    assert!(next.attributes.pinned && next.content.is_none());
+    assert!(next.attributes.pinned && next.content == NextContent::Kept);
     assert_eq!(run(&edit, None), Err(Refusal::NotFound), "nothing to create from");
 }
 
 #[test]
 fn append_and_replace() {
-    let append = |text: &str| Edit {
-        op: EditOp::Append {
-            text: text.into(),
-            separator: "\n".into(),
-            to: None,
-            attributes: AttributesPatch::default(),
-        },
-        ..put("", Expect::Anything)
-    };
+    let append = |text: &str| append(text, "\n");
     let text_after = |edit: &Edit, current: Option<&Memory>| match run(edit, current) {
-        Ok(Decision::Create(next) | Decision::Modify(next)) => {
-            next.content.unwrap().text().unwrap().to_owned()
-        }
+        Ok(Decision::Create(next) | Decision::Modify(next)) => match next.content {
+            NextContent::Whole(content) => content.text().unwrap().to_owned(),
+            NextContent::Extended(tail) => {
+                let old = current.unwrap().content.as_ref().unwrap().text().unwrap();
+                format!("{old}{tail}")
+            }
+            NextContent::Kept => panic!("nothing was changed"),
+        },
         other => panic!("{other:?}"),
     };
     assert_eq!(text_after(&append("b"), Some(&memory("a"))), "a\nb");
@@ -126,16 +123,43 @@ fn append_and_replace() {
     assert_eq!(refused(&replace("", Occurrence::First)), Refusal::TextNotFound);
 }
 
+fn append(text: &str, separator: &str) -> Edit {
+    Edit {
+        op: EditOp::Append {
+            text: text.into(),
+            separator: separator.into(),
+            to: None,
+            attributes: AttributesPatch::default(),
+        },
+        ..put("", Expect::Anything)
+    }
+}
+
+#[test]
+fn append_is_decided_without_the_content() {
+    let current = Memory { content: None, ..memory("a") };
+    let edit = append("b", "\n");
+    assert!(!needs_content(&edit));
+    let Ok(Decision::Modify(next)) = run(&edit, Some(&current)) else { panic!("not modified") };
+    assert_eq!(next.content, NextContent::Extended("\nb".into()));
+    assert_eq!(run(&append("", ""), Some(&current)), Ok(Decision::Unchanged));
+    let empty = Memory { content: None, ..memory("") };
+    assert_eq!(run(&append("", "\n"), Some(&empty)), Ok(Decision::Unchanged));
+    let sealed = Memory { is_sealed: true, ..current };
+    assert_eq!(run(&append("b", "\n"), Some(&sealed)), Err(Refusal::Sealed));
+    assert_eq!(run(&append("", ""), Some(&sealed)), Err(Refusal::Sealed));
+}
+
 #[test]
 fn sealed_content_is_not_edited_in_place() {
     let mut current = memory("x");
     current.content = Some(Content::Sealed(vec![1]));
     current.is_sealed = true;
-    let append = Edit {
+    let replace = Edit {
         op: EditOp::Replace { old: "a".into(), new: "b".into(), which: Occurrence::First },
         ..put("", Expect::Anything)
     };
-    assert_eq!(run(&append, Some(&current)), Err(Refusal::Sealed));
+    assert_eq!(run(&replace, Some(&current)), Err(Refusal::Sealed));
 }
 
 #[test]
@@ -143,6 +167,10 @@ fn size_is_bounded_by_the_store() {
     let policy = StorePolicy { content_bytes_max: 3, ..StorePolicy::default() };
     let too_large = decide(&put("four", Expect::Anything), None, Some(&path("/a")), &policy, None);
     assert_eq!(too_large, Err(Refusal::TooLarge { bytes: 4, limit: 3 }));
+    let current = Memory { content: None, ..memory("ab") };
+    let append = |text| decide(&append(text, "\n"), Some(&current), None, &policy, None);
+    assert_eq!(append("c"), Err(Refusal::TooLarge { bytes: 4, limit: 3 }));
+    assert!(matches!(append(""), Ok(Decision::Modify(_))));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 select
     m.memory_id, m.partition, m.owner, m.path, m.attributes, m.head_id, m.revision, m.digest,
-    m.size_bytes, m.is_sealed, m.created_at, m.updated_at, m.head, p.content
+    m.size_bytes, m.is_sealed, m.created_at, m.updated_at, m.head, p.content, p.base
 from store as s
 cross join lateral (
     select l.*

@@ -1,4 +1,4 @@
-select v.store_id, v.seq, p.content, v.is_sealed, v.digest
+select v.store_id, v.seq, p.content, p.base, v.is_sealed, v.digest
 from (
     select * from unnest($1::uuid[], $2::bigint[]) as u (store_id, seq)
     limit cardinality($1::uuid[])

@@ -1,1 +1,1 @@
-select content from payload where store_id = $1 and seq = $2
+select content, base from payload where store_id = $1 and seq = $2

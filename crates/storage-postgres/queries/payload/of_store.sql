@@ -1,1 +1,1 @@
-select seq, content from payload where store_id = $1 and seq = any($2)
+select seq, content, base from payload where store_id = $1 and seq = any($2)

@@ -66,7 +66,7 @@ sized as (
 
 select
     m.memory_id, m.partition, m.owner, m.path, m.attributes, m.head_id, m.revision, m.digest,
-    m.size_bytes, m.is_sealed, m.created_at, m.updated_at, m.head, p.content, x.passages
+    m.size_bytes, m.is_sealed, m.created_at, m.updated_at, m.head, p.content, p.base, x.passages
 from sized as m
 inner join payload as p on p.store_id = m.store_id and p.seq = m.head
 left join vector as x on x.store_id = m.store_id and x.generation = $8::int and x.seq = m.head

@@ -26,7 +26,7 @@ sized as (
 
 select
     m.memory_id, m.partition, m.owner, m.path, m.attributes, m.head_id, m.revision, m.digest,
-    m.size_bytes, m.is_sealed, m.created_at, m.updated_at, m.head, p.content, m.is_beyond,
+    m.size_bytes, m.is_sealed, m.created_at, m.updated_at, m.head, p.content, p.base, m.is_beyond,
     m.touched_id, m.seq, s.seq
 from store as s
 left join sized as m on true

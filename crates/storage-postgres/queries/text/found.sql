@@ -1,6 +1,6 @@
 select
     m.memory_id, m.partition, m.owner, m.path, m.attributes, m.head_id, m.revision, m.digest,
-    m.size_bytes, m.is_sealed, m.created_at, m.updated_at, m.head, p.content, m.store_id
+    m.size_bytes, m.is_sealed, m.created_at, m.updated_at, m.head, p.content, p.base, m.store_id
 from (
     select * from unnest($1::uuid[], $2::uuid[]) with ordinality as u (store_id, memory_id, n)
     limit cardinality($1::uuid[])

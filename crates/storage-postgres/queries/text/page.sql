@@ -20,7 +20,7 @@ with walked as (
 
 select
     m.memory_id, m.partition, m.owner, m.path, m.attributes, m.head_id, m.revision, m.digest,
-    m.size_bytes, m.is_sealed, m.created_at, m.updated_at, m.head, p.content, m.is_beyond
+    m.size_bytes, m.is_sealed, m.created_at, m.updated_at, m.head, p.content, p.base, m.is_beyond
 from store as s
 left join walked as m on true
 left join payload as p on not m.is_beyond and p.store_id = m.store_id and p.seq = m.head

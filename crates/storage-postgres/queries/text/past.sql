@@ -47,7 +47,7 @@ select
     k.version_id, k.memory_id, k.revision, k.seq, k.op, k.path, k.attributes, k.digest,
     k.size_bytes, k.actor_kind, k.actor_id, k.created_at, k.request, k.reason, k.derived_from,
     k.redacted_at, k.redacted_kind, k.redacted_id, k.is_sealed, k.owner, k.partition,
-    k.memory_created_at, p.content, k.is_beyond
+    k.memory_created_at, p.content, p.base, k.is_beyond
 from sized as k
 left join payload as p on not k.is_beyond and p.store_id = k.store_id and p.seq = k.seq
 order by k.memory_id

@@ -2,7 +2,7 @@ select
     k.version_id, k.memory_id, k.revision, k.seq, k.op, k.path, k.attributes, k.digest,
     k.size_bytes, k.actor_kind, k.actor_id, k.created_at, k.request, k.reason, k.derived_from,
     k.redacted_at, k.redacted_kind, k.redacted_id, k.is_sealed, k.owner, k.partition,
-    k.memory_created_at, p.content
+    k.memory_created_at, p.content, p.base
 from known_version as k
 left join payload as p on $8::boolean and p.store_id = k.store_id and p.seq = k.seq
 where

@@ -2,11 +2,13 @@
 
 use super::{open, world_with};
 use loci_model::{At, Grant, GrantId, Grantee, Level, StoreId, StorePolicy, VersionId, View};
-use loci_storage::contract::fixture::{World, path};
+use loci_storage::contract::fixture::{World, append, path};
+use loci_storage::mem::MemStorage;
 use loci_storage::{
     AsOf, GenerationId, Mutation, Receipt, Storage, StorageError, VectorBatch, VectorSource,
 };
 use loci_test_postgres::{Build, Database};
+use std::sync::Arc;
 use tokio_postgres::NoTls;
 
 /// Changes one row behind the engine's back.
@@ -191,4 +193,63 @@ async fn the_check_counts_what_it_saw() {
     assert_eq!(report.problems, [""; 0]);
     let counts = (report.stores, report.memories, report.versions, report.changes, report.vectors);
     assert_eq!(counts, (1, 1, 3, 4, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn damage_of_what_versions_share_is_noticed() {
+    let cases = [
+        ("delete from payload where seq = 2", "what its content goes on from is missing"),
+        ("update payload set base = 1 where seq = 3", "does not match its digest"),
+        ("update payload set base = 5 where seq = 3", "not of its memory"),
+        ("update payload set base = 4 where seq = 3", "not of its memory"),
+        ("update payload set base = 3 where seq = 3", "not of its memory"),
+        ("update payload set content = 'x' where seq = 2", "does not match its digest"),
+        ("update version set is_sealed = true where seq = 2", "not of its memory"),
+        ("update memory set depth = 2 where path = '/log'", "how its content is kept"),
+    ];
+    let (mut world, whole) = world_with(StorePolicy::default()).await;
+    world.put("/log", &"long ".repeat(300)).await;
+    for n in 0..3 {
+        world.edit(append("/log", &format!("line {n}"))).await.unwrap();
+    }
+    world.put("/other", &"long ".repeat(300)).await;
+    assert_eq!(world.storage.check().await.unwrap().problems, [""; 0]);
+    world.storage = Arc::new(MemStorage::new());
+    for (sql, expected) in cases {
+        let server = Build::Floor.url().unwrap();
+        let damaged = Database::fresh(&server, Some(whole.name())).await.unwrap();
+        damage(&damaged, sql).await;
+        world.storage = Arc::new(open(&damaged).await);
+        let problems = world.storage.check().await.unwrap().problems;
+        let is_named = problems.iter().any(|problem| problem.contains(expected));
+        assert!(is_named, "{sql}: {problems:?}");
+        if sql.starts_with("update payload") || sql.starts_with("delete") {
+            let at = At::Path(None, path("/log"));
+            let read = world.storage.get(&world.read_pass(), &at, View::Full).await;
+            assert!(matches!(read, Err(StorageError::Corrupt(_))), "{sql}: {read:?}");
+            let texts = world.texts_for(&world.search_pass()).await;
+            assert_eq!(texts.last().unwrap().path, path("/other"));
+        }
+        world.storage = Arc::new(MemStorage::new());
+    }
+}
+
+/// The hash that is put aside is a help, not a truth: a damaged one is made anew.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_hash_spoils_nothing() {
+    let (world, database) = world_with(StorePolicy::default()).await;
+    let begin = "long ".repeat(300);
+    world.put("/log", &begin).await;
+    world.edit(append("/log", "one")).await.unwrap();
+    for sql in [
+        "update memory set hash = ''",
+        "update memory set hash = decode(repeat('5a', 104), 'hex')",
+        "update memory set hash = null",
+    ] {
+        damage(&database, sql).await;
+        world.edit(append("/log", "more")).await.unwrap();
+    }
+    let text = format!("{begin}\none\nmore\nmore\nmore");
+    assert_eq!(world.text_at("/log").await, Some(text));
+    world.assert_sound().await;
 }

@@ -1,4 +1,4 @@
-select m.*, p.content
+select m.*, p.content, p.base
 from live_memory as m left join payload as p on p.version = m.head
 where
     m.store = (select s.store from store as s where s.store_id = ?1 and s.removed_at is null)

@@ -1,1 +1,1 @@
-select content from payload where version = ?1
+select content, base from payload where version = ?1

@@ -1,1 +1,1 @@
-insert into payload (version, content) values (?1, ?2)
+insert into payload (version, content, base) values (?1, ?2, ?3)

@@ -1,4 +1,4 @@
-select m.*, p.content
+select m.*, p.content, p.base
 from live_memory as m cross join payload as p on p.version = m.head
 where
     m.store = ?1

@@ -1,4 +1,4 @@
-select k.*, p.content
+select k.*, p.content, p.base
 from memory as m
 cross join known_version as k
     on k.version = (

@@ -2,7 +2,7 @@
 
 use super::{new_generation, put_vectors, world};
 use loci_model::{At, View};
-use loci_storage::contract::fixture::path;
+use loci_storage::contract::fixture::{append, path};
 use loci_storage::{AsOf, Mutation, StorageError};
 use std::path::Path;
 
@@ -115,4 +115,60 @@ async fn the_check_counts_what_it_saw() {
     let report = world.storage.check().await.unwrap();
     let counts = (report.stores, report.memories, report.versions, report.changes, report.vectors);
     assert_eq!(counts, (1, 1, 2, 2, 1));
+}
+
+#[tokio::test]
+async fn damage_of_what_versions_share_is_noticed() {
+    let cases = [
+        ("delete from payload where version = 2", "what its content goes on from is missing"),
+        ("update payload set base = 1 where version = 3", "does not match its digest"),
+        ("update payload set base = 5 where version = 3", "not of its memory"),
+        ("update payload set base = 4 where version = 3", "not of its memory"),
+        ("update payload set base = 3 where version = 3", "not of its memory"),
+        ("update payload set content = x'78' where version = 2", "does not match its digest"),
+        ("update version set is_sealed = 1 where version = 2", "not of its memory"),
+        ("update memory set depth = 2 where memory = 1", "how its content is kept"),
+    ];
+    for (sql, expected) in cases {
+        let (world, dir) = world().await;
+        world.put("/log", &"long ".repeat(300)).await;
+        for n in 0..3 {
+            world.edit(append("/log", &format!("line {n}"))).await.unwrap();
+        }
+        world.put("/other", &"long ".repeat(300)).await;
+        assert_eq!(world.storage.check().await.unwrap().problems, [""; 0]);
+        damage(dir.path(), sql);
+        let problems = world.storage.check().await.unwrap().problems;
+        let is_named = problems.iter().any(|problem| problem.contains(expected));
+        assert!(is_named, "{sql}: {problems:?}");
+        if sql.starts_with("update payload") || sql.starts_with("delete") {
+            let at = At::Path(None, path("/log"));
+            let read = world.storage.get(&world.read_pass(), &at, View::Full).await;
+            assert!(matches!(read, Err(StorageError::Corrupt(_))), "{sql}: {read:?}");
+            assert_eq!(
+                world.texts_for(&world.search_pass()).await.last().unwrap().path,
+                path("/other")
+            );
+        }
+    }
+}
+
+/// The hash that is put aside is a help, not a truth: a damaged one is made anew.
+#[tokio::test]
+async fn a_damaged_hash_spoils_nothing() {
+    let (world, dir) = world().await;
+    let begin = "long ".repeat(300);
+    world.put("/log", &begin).await;
+    world.edit(append("/log", "one")).await.unwrap();
+    for sql in [
+        "update memory set hash = x'00'",
+        "update memory set hash = randomblob(104)",
+        "update memory set hash = null",
+    ] {
+        damage(dir.path(), sql);
+        world.edit(append("/log", "more")).await.unwrap();
+    }
+    let text = format!("{begin}\none\nmore\nmore\nmore");
+    assert_eq!(world.text_at("/log").await, Some(text));
+    world.assert_sound().await;
 }

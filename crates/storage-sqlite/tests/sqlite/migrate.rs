@@ -9,8 +9,8 @@ use loci_model::{
     MemorySwitches, PrincipalId, PrincipalKind, Store, StorePolicy, Timestamp, VersionId, View,
 };
 use loci_storage::contract::fixture::{
-    START, World, all_versions, batch, describe, idempotency, next_bits, put, put_sealed, remove,
-    tagged, update,
+    START, World, all_versions, append, batch, describe, idempotency, next_bits, pin, put,
+    put_sealed, remove, tagged, update,
 };
 use loci_storage::mem::MemStorage;
 use loci_storage::{AsOf, Idempotency, Mutation};
@@ -26,6 +26,8 @@ const TOKEN: &[u8] = b"zqxword";
 const FORMAT_1: &str = include_str!("../../migrations/0001_init.sql");
 /// From format 1 to format 2.
 const FORMAT_2: &str = include_str!("../../migrations/0002_vectors.sql");
+/// From format 2 to format 3.
+const FORMAT_3: &str = include_str!("../../migrations/0003_sharing.sql");
 
 /// Tables of format 1 in an order in which rows may come.
 const TABLES: [&str; 12] = [
@@ -68,6 +70,16 @@ fn write_format_2(from: &Path, to: &Path) {
     let schema = format!("{FORMAT_1}\n{FORMAT_2}");
     let tables = [&TABLES[..], &TABLES_2].concat();
     write_format(2, &schema, &tables, from, to).close().unwrap();
+}
+
+/// What format 3 added to them.
+const TABLES_3: [&str; 2] = ["membership", "event"];
+
+/// The same as a directory of format 3.
+fn write_format_3(from: &Path, to: &Path) {
+    let schema = format!("{FORMAT_1}\n{FORMAT_2}\n{FORMAT_3}");
+    let tables = [&TABLES[..], &TABLES_2, &TABLES_3].concat();
+    write_format(3, &schema, &tables, from, to).close().unwrap();
 }
 
 fn write_format(
@@ -153,7 +165,7 @@ async fn a_directory_of_format_1_opens_with_everything_in_it() {
     assert!(!old.path().join("loci.db-wal").exists());
     let conn = rusqlite::Connection::open(old.path().join("loci.db")).unwrap();
     let format: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(format, 3);
+    assert_eq!(format, 4);
     let tables = "select count(*) from sqlite_schema where name like 'memory_fts%'";
     assert_eq!(conn.query_row(tables, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
     conn.close().unwrap();
@@ -279,7 +291,7 @@ async fn a_directory_of_format_2_opens_with_everything_in_it() {
     }
     let conn = rusqlite::Connection::open(old.path().join("loci.db")).unwrap();
     let format: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(format, 3);
+    assert_eq!(format, 4);
 }
 
 #[tokio::test]
@@ -321,4 +333,34 @@ async fn what_is_new_works_in_a_directory_of_format_2() {
     assert_eq!(world.facts(agent).await.relation, None);
     assert_eq!(world.events().await.len(), 1);
     world.assert_sound().await;
+}
+
+/// Format 3 kept every version whole. What it holds reads on, and goes on as what is shared.
+#[tokio::test]
+async fn a_directory_of_format_3_opens_and_its_texts_grow_on() {
+    let (mut world, dir) = world().await;
+    let guest = furnish_format_2(&world).await;
+    let long = "kept whole ".repeat(200);
+    let memory = world.put("/log", &long).await;
+    let expected = all_of_format_2(&world, guest).await;
+    world.storage = Arc::new(MemStorage::new());
+    let old = tempfile::tempdir().unwrap();
+    write_format_3(dir.path(), old.path());
+    world.storage = open(old.path());
+    assert_eq!(all_of_format_2(&world, guest).await, expected);
+    world.assert_sound().await;
+    world.edit(pin(memory.id)).await.unwrap();
+    for n in 0..3 {
+        world.edit(append("/log", &format!("line {n}"))).await.unwrap();
+    }
+    let text = format!("{long}\nline 0\nline 1\nline 2");
+    assert_eq!(world.text_at("/log").await, Some(text.clone()));
+    world.write(Mutation::Redact(world.manage_pass(), memory.head)).await.unwrap();
+    assert_eq!(world.text_at("/log").await, Some(text.clone()));
+    world.assert_sound().await;
+    let conn = rusqlite::Connection::open(old.path().join("loci.db")).unwrap();
+    let format: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert_eq!(format, 4);
+    let shared = "select count(*) from payload where base is not null";
+    assert_eq!(conn.query_row(shared, [], |row| row.get::<_, i64>(0)).unwrap(), 3);
 }

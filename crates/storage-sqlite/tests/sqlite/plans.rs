@@ -4,7 +4,7 @@
 use super::world;
 use rusqlite::Connection;
 
-const PAGES: [(&str, &str); 33] = [
+const PAGES: [(&str, &str); 35] = [
     ("path up", include_str!("../../queries/memory/list_path_ascending.sql")),
     ("path down", include_str!("../../queries/memory/list_path_descending.sql")),
     ("created up", include_str!("../../queries/memory/list_created_ascending.sql")),
@@ -23,6 +23,8 @@ const PAGES: [(&str, &str); 33] = [
     ("expired", include_str!("../../queries/memory/expired.sql")),
     ("texts", include_str!("../../queries/text/page.sql")),
     ("text", include_str!("../../queries/text/of_memory.sql")),
+    ("a piece", include_str!("../../queries/payload/get.sql")),
+    ("what goes on from a piece", include_str!("../../queries/payload/going_on.sql")),
     ("texts of the past", include_str!("../../queries/text/past.sql")),
     ("changed texts", include_str!("../../queries/change/touched.sql")),
     ("vectors", include_str!("../../queries/vector/shown.sql")),

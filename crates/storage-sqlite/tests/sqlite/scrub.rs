@@ -3,7 +3,9 @@
 
 use super::{new_generation, open, put_vectors, world};
 use loci_model::{Attributes, View};
-use loci_storage::contract::fixture::{World, put, remove, rename, update, with_attributes};
+use loci_storage::contract::fixture::{
+    World, append, put, remove, rename, update, with_attributes,
+};
 use loci_storage::{Mutation, Receipt, StorageError, VectorBatch, VectorSource};
 use std::fs;
 use std::path::Path;
@@ -249,4 +251,96 @@ async fn vectors_of_what_is_scrubbed_are_gone_from_every_file() {
     let kept = world.storage.vectors(&pass, world.store, generations[0], &others).await;
     assert!(kept.unwrap().iter().all(Option::is_some));
     world.assert_sound().await;
+}
+
+/// A text that grew, with the canary in one line of it; gives back its versions, oldest first.
+async fn grown(world: &World, marked: usize) -> Vec<loci_model::VersionId> {
+    let begin = "filler words here ".repeat(100);
+    let mut versions = vec![world.put("/log", &begin).await.head];
+    for n in 1..9 {
+        let line = if n == marked { CANARY } else { "a line of no interest" };
+        versions.push(world.edit(append("/log", line)).await.unwrap().memory.head);
+    }
+    versions
+}
+
+/// A version, what it goes on from, and how many bytes are kept of it.
+type Row = (i64, Option<i64>, i64);
+
+/// The hash that is put aside, and what is kept of each version.
+fn kept(dir: &Path) -> (Option<Vec<u8>>, Vec<Row>) {
+    let conn = rusqlite::Connection::open(dir.join("loci.db")).unwrap();
+    let hash = conn.query_row("select hash from memory", [], |row| row.get(0)).unwrap();
+    let mut rows = conn.prepare("select version, base, length(content) from payload").unwrap();
+    let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+    (hash, rows.collect::<rusqlite::Result<_>>().unwrap())
+}
+
+#[tokio::test]
+async fn a_line_of_a_growing_text_is_kept_once() {
+    let (world, dir) = world().await;
+    grown(&world, 4).await;
+    assert_eq!(world.history().await.len(), 9);
+    let (_, rows) = kept(dir.path());
+    assert_eq!(rows.len(), 9);
+    assert!(rows[1..].iter().all(|(version, base, _)| *base == Some(version - 1)));
+    assert!(rows[1..].iter().all(|(.., bytes)| *bytes < 30));
+    drop(world);
+    assert_eq!(sightings(dir.path()), 1);
+}
+
+/// What later versions still say stays, once; and goes with the last of them.
+#[tokio::test]
+async fn a_redacted_line_is_gone_with_the_last_version_that_has_it() {
+    for marked in [1, 4, 8] {
+        let (world, dir) = world().await;
+        let versions = grown(&world, marked).await;
+        world.put("/log", "clean").await;
+        let order: &[usize] = &[4, 0, 1, 7, 8, 3, 2, 6, 5];
+        for (done, version) in order.iter().enumerate() {
+            assert!(sightings(dir.path()) > 0, "{marked}: it goes only with the last");
+            let redaction = Mutation::Redact(world.manage_pass(), versions[*version]);
+            world.write(redaction).await.unwrap();
+            world.assert_sound().await;
+            if !order[done + 1..].iter().any(|left| *left >= marked) {
+                break;
+            }
+        }
+        assert_eq!(sightings(dir.path()), 0, "{marked}");
+        assert_eq!(world.text_at("/log").await.unwrap(), "clean");
+    }
+}
+
+#[tokio::test]
+async fn an_erased_text_that_grew_is_gone_with_its_hash() {
+    let (world, dir) = world().await;
+    grown(&world, 8).await;
+    let memory = world.get("/log").await.unwrap();
+    let (hash, _) = kept(dir.path());
+    let hash = hash.unwrap();
+    let is_in_it = hash.windows(CANARY.len()).any(|part| part == CANARY.as_bytes());
+    assert!(is_in_it, "the hash holds the end of the text");
+    erase(&world, memory.id).await.unwrap();
+    assert_eq!(sightings(dir.path()), 0);
+    let state = hash[..32].to_vec();
+    for entry in fs::read_dir(dir.path()).unwrap() {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        assert!(!bytes.windows(32).any(|part| part == state));
+    }
+    let (hash, rows) = kept(dir.path());
+    assert_eq!((hash, rows.len()), (None, 0));
+    world.assert_sound().await;
+}
+
+#[tokio::test]
+async fn the_hash_of_a_text_goes_when_it_is_rewritten_or_removed() {
+    let (world, dir) = world().await;
+    grown(&world, 8).await;
+    assert!(kept(dir.path()).0.is_some());
+    world.put("/log", &"other".repeat(500)).await;
+    assert!(kept(dir.path()).0.is_none());
+    world.edit(append("/log", "once more")).await.unwrap();
+    assert!(kept(dir.path()).0.is_some());
+    world.edit(remove("/log")).await.unwrap();
+    assert!(kept(dir.path()).0.is_none());
 }

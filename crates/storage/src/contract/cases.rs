@@ -240,6 +240,22 @@ macro_rules! for_each_contract_case {
                 history_due_for_erasure_is_named_until_it_is_erased
                 history_is_kept_where_the_store_says_so
             }
+            tail {
+                every_version_of_a_growing_text_reads_as_it_was
+                a_text_that_starts_empty_grows
+                a_text_grows_on_after_it_was_rewritten
+                attributes_change_between_appends
+                a_batch_appends_replaces_and_appends
+                a_growing_text_outlives_the_redaction_of_its_past
+                the_end_of_a_removed_text_is_redacted
+                a_growing_text_is_erased_whole
+                an_append_past_the_limit_loses_nothing
+                sealed_bytes_do_not_grow
+                appends_of_many_at_once_all_arrive
+                an_append_minds_what_it_expects
+                a_text_grows_without_end
+                a_growing_text_travels
+            }
             expire {
                 an_expired_memory_is_invisible_at_its_moment
                 history_outlives_expiry

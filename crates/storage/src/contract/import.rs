@@ -13,12 +13,12 @@ use std::sync::Arc;
 
 type Db = Arc<dyn Storage>;
 
-async fn log(world: &World) -> Vec<LogEntry> {
+pub(super) async fn log(world: &World) -> Vec<LogEntry> {
     let log = world.storage.log(&world.admin_pass(), world.store, 0, 1000).await;
     log.unwrap()
 }
 
-async fn import(world: &World, items: Vec<ImportItem>) -> Result<u64> {
+pub(super) async fn import(world: &World, items: Vec<ImportItem>) -> Result<u64> {
     match world.write(Mutation::Import(world.admin_pass(), items)).await? {
         Receipt::Imported(count) => Ok(count),
         other => panic!("{other:?}"),
@@ -43,7 +43,7 @@ async fn story(db: Db) -> World {
 }
 
 /// The log of a store as if it were another store's, with other ids for its memories and versions.
-fn retarget(entries: Vec<LogEntry>, to: StoreId, shift: u128) -> Vec<ImportItem> {
+pub(super) fn retarget(entries: Vec<LogEntry>, to: StoreId, shift: u128) -> Vec<ImportItem> {
     let memory_id =
         |id: loci_model::MemoryId| loci_model::MemoryId::from_u128(id.as_u128() + shift);
     let version_id = |id: VersionId| VersionId::from_u128(id.as_u128() + shift);

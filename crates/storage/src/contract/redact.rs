@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 type Db = Arc<dyn Storage>;
 
-async fn redact(world: &World, version: VersionId) -> Result<Version> {
+pub(super) async fn redact(world: &World, version: VersionId) -> Result<Version> {
     match world.write(Mutation::Redact(world.manage_pass(), version)).await? {
         Receipt::Redacted(version) => Ok(*version),
         other => panic!("{other:?}"),

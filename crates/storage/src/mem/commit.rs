@@ -4,11 +4,11 @@
 use super::state::{Kept, Shelf, State, is_expired, is_shown_to, memory_in};
 use crate::mutation::reason;
 use crate::{Batch, Receipt, Result, StampedEdit, StorageError};
-use loci_model::decide::{Decision, NextState, Refusal, decide};
+use loci_model::decide::{Decision, NextContent, NextState, Refusal, decide};
 use loci_model::policy::WritePass;
 use loci_model::store::{OnRemove, Repeats};
 use loci_model::{
-    Actor, At, Audience, Cause, EditOp, Memory, MemoryId, MemoryPath, Operation, Outcome,
+    Actor, At, Audience, Cause, Content, EditOp, Memory, MemoryId, MemoryPath, Operation, Outcome,
     PrincipalId, Timestamp, Version, VersionId, View,
 };
 
@@ -181,7 +181,7 @@ impl Shelf {
         if self.store.policy.repeats == Repeats::Allow {
             return None;
         }
-        let content = next.content.as_ref().filter(|content| !content.is_sealed())?;
+        let content = next.content.as_whole().filter(|content| !content.is_sealed())?;
         let digest = content.digest();
         self.texts(pass.audience(), pass.now())
             .filter(|memory| memory.partition == partition && memory.digest == digest)
@@ -202,10 +202,12 @@ impl Shelf {
             None => Operation::Created,
             Some(_) => Operation::Modified,
         };
-        let content = next
-            .content
-            .or_else(|| last.and_then(|version| version.content.clone()))
-            .expect("a new memory brings content, a live one has some");
+        let old = last.and_then(|version| version.content.clone());
+        let content = match (next.content, old) {
+            (NextContent::Whole(content), _) | (NextContent::Kept, Some(content)) => content,
+            (NextContent::Extended(tail), Some(Content::Text(text))) => Content::Text(text + &tail),
+            (next, _) => unreachable!("{next:?} of what a memory does not have"),
+        };
         let version = Version {
             id,
             memory,

@@ -6,7 +6,14 @@ use proptest::prelude::*;
 
 pub(super) const PATHS: [&str; 9] =
     ["/a", "/b", "/a/a", "/a/b", "/b/a", "/a/a/b", "/a.b", "/a0", "/é/c"];
-pub(super) const TEXTS: [&str; 6] = ["", "x", "x y", "y x y", "Zed", "x\u{0}y"];
+pub(super) const TEXTS: [&str; 7] = ["", "x", "x y", "y x y", "Zed", "x\u{0}y", LONG];
+
+/// The number of a text that is long enough for later versions to share it.
+const LONG_TEXT: usize = 6;
+const LONG: &str = match std::str::from_utf8(&[b'l'; 1100]) {
+    Ok(text) => text,
+    Err(_) => "",
+};
 
 /// Stands for a memory, version or grant that does not exist.
 pub(super) const UNKNOWN: usize = usize::MAX;
@@ -252,6 +259,7 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
     let edits = prop_oneof![
         5 => prop::collection::vec(edit(), 1..=1),
         2 => prop::collection::vec(edit(), 2..=4),
+        3 => growth(),
     ];
     prop_oneof![
         40 => (store(), who(), edits, key())
@@ -264,7 +272,7 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
         8 => credential_step().prop_map(Step::Credential),
         16 => group_step().prop_map(Step::Group),
         3 => (store(), which()).prop_map(|(store, memory)| Step::Expire { store, memory }),
-        6 => (store(), which(), key())
+        10 => (store(), which(), key())
             .prop_map(|(store, version, key)| Step::Redact { store, version, key }),
         2 => (store(), which(), key())
             .prop_map(|(store, memory, key)| Step::Erase { store, memory, key }),
@@ -389,6 +397,44 @@ pub(super) fn edit() -> impl Strategy<Value = EditPlan> {
     ];
     (at, expect, prop::bool::weighted(0.1), op())
         .prop_map(|(at, expect, records_same, op)| EditPlan { at, expect, records_same, op })
+}
+
+/// A text that becomes long and grows on, in one go or in several.
+fn growth() -> impl Strategy<Value = Vec<EditPlan>> {
+    let text = || 0..TEXTS.len();
+    let op = prop_oneof![
+        6 => text().prop_map(|text| OpPlan::Append {
+            text,
+            to: None,
+            attributes: AttributesPlan::Keep,
+        }),
+        1 => Just(OpPlan::Put {
+            content: ContentPlan::Text(LONG_TEXT),
+            to: None,
+            attributes: AttributesPlan::Keep,
+        }),
+        1 => attributes().prop_map(|attributes| OpPlan::Put {
+            content: ContentPlan::Keep,
+            to: None,
+            attributes,
+        }),
+        1 => (text(), text())
+            .prop_map(|(old, new)| OpPlan::Replace { old, new, only: false }),
+    ];
+    (0usize..3, any::<bool>(), prop::collection::vec(op, 1..=5)).prop_map(
+        |(path, is_begun, ops)| {
+            let begin =
+                OpPlan::Append { text: LONG_TEXT, to: None, attributes: AttributesPlan::Keep };
+            let ops = is_begun.then_some(begin).into_iter().chain(ops);
+            let at = |op| EditPlan {
+                at: AtPlan::Path { partition: None, path },
+                expect: ExpectPlan::Anything,
+                records_same: false,
+                op,
+            };
+            ops.map(at).collect()
+        },
+    )
 }
 
 fn op() -> impl Strategy<Value = OpPlan> {

@@ -1,0 +1,1 @@
+select depth, hash from memory where memory = ?1

@@ -1,0 +1,1 @@
+select version, content from payload where base = ?1
