@@ -165,7 +165,7 @@ async fn a_directory_of_format_1_opens_with_everything_in_it() {
     assert!(!old.path().join("loci.db-wal").exists());
     let conn = rusqlite::Connection::open(old.path().join("loci.db")).unwrap();
     let format: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(format, 4);
+    assert_eq!(format, 5);
     let tables = "select count(*) from sqlite_schema where name like 'memory_fts%'";
     assert_eq!(conn.query_row(tables, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
     conn.close().unwrap();
@@ -291,7 +291,7 @@ async fn a_directory_of_format_2_opens_with_everything_in_it() {
     }
     let conn = rusqlite::Connection::open(old.path().join("loci.db")).unwrap();
     let format: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(format, 4);
+    assert_eq!(format, 5);
 }
 
 #[tokio::test]
@@ -360,7 +360,7 @@ async fn a_directory_of_format_3_opens_and_its_texts_grow_on() {
     world.assert_sound().await;
     let conn = rusqlite::Connection::open(old.path().join("loci.db")).unwrap();
     let format: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(format, 4);
+    assert_eq!(format, 5);
     let shared = "select count(*) from payload where base is not null";
     assert_eq!(conn.query_row(shared, [], |row| row.get::<_, i64>(0)).unwrap(), 3);
 }
