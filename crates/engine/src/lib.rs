@@ -20,6 +20,7 @@ mod groups;
 mod guard;
 mod home;
 mod keys;
+mod newcomers;
 mod principals;
 mod read;
 pub mod seam;
@@ -34,7 +35,7 @@ pub mod transfer;
 pub use bootstrap::FirstStart;
 pub use changes::ChangePage;
 pub use context::{Context, IdempotencyKey, Identified};
-pub use error::{Error, NOT_THE_WRITER, SWITCHED_OFF};
+pub use error::{EXCEEDS_GIVER, Error, NOT_THE_WRITER, SWITCHED_OFF};
 pub use groups::Group;
 pub use home::{HomeLimits, Purpose, Reached};
 pub use keys::{DeclaredKey, NewKey};
@@ -42,12 +43,13 @@ pub use loci_storage::request::as_one_request;
 pub use principals::NewPrincipal;
 pub use secret::Secret;
 pub use sessions::{NewAttachment, NewSession};
-pub use share::NewGrant;
+pub use share::{NewGrant, Shared};
 pub use stores::NewStore;
 pub use sweep::SweepReport;
 
 use guard::Guard;
 use loci_storage::Storage;
+use newcomers::Newcomers;
 use seam::Seams;
 use search::{SearchOptions, SearchState};
 use std::sync::Arc;
@@ -63,6 +65,7 @@ pub struct Engine {
     seams: Seams,
     search: Arc<SearchState>,
     guard: Arc<Guard>,
+    newcomers: Arc<Newcomers>,
     homes: HomeLimits,
 }
 
@@ -70,7 +73,14 @@ impl Engine {
     /// An engine over a storage, with the clock and randomness it shall use.
     pub fn new(storage: Arc<dyn Storage>, seams: Seams) -> Self {
         let search = Arc::new(SearchState::new(SearchOptions::default()));
-        Self { storage, seams, search, guard: Arc::default(), homes: HomeLimits::default() }
+        Self {
+            storage,
+            seams,
+            search,
+            guard: Arc::default(),
+            newcomers: Arc::default(),
+            homes: HomeLimits::default(),
+        }
     }
 
     /// The same engine, searching as told. Not for an engine that was cloned before: indexes and
