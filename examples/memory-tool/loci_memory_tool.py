@@ -31,6 +31,9 @@ class LociMemoryTool(BetaAbstractMemoryTool):
                 answer = json.load(response)
         except urllib.error.HTTPError as refused:
             raise ToolError(f"the memory server answered {refused.code}") from refused
+        except (OSError, ValueError) as broken:
+            # No connection, a timeout, half an answer: the model is told, and the run goes on.
+            raise ToolError("the memory server cannot be reached") from broken
         if answer["is_error"]:
             raise ToolError(answer["content"])
         return answer["content"]

@@ -95,9 +95,10 @@ pub(crate) async fn reachable(
         let name = one.home_of.map_or_else(|| one.store.id.to_string(), |of| of.name);
         all.push(Reachable { store: Some(one.store.id), name, level, source });
     }
-    if switches.own && !all.iter().any(|one| one.source == Source::Home) {
+    if let Some(level) = engine.level_at_home(context)
+        && !all.iter().any(|one| one.source == Source::Home)
+    {
         let name = own(engine, context).await?.name;
-        let level = Level::ReadWrite;
         all.push(Reachable { store: None, name, level, source: Source::Home });
     }
     all.sort_by_key(|one| one.source);

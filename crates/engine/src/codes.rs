@@ -29,7 +29,7 @@ pub fn code(error: &Error) -> Code {
         Error::TextMatches { .. } => ("text_matches", 400, false),
         Error::TooLarge { .. } => ("too_large", 400, false),
         Error::OverQuota(_) => ("over_quota", 400, false),
-        Error::TooMany(_) => ("too_many", 429, true),
+        Error::TooMany { .. } => ("too_many", 429, true),
         Error::IsHead => ("is_head", 400, false),
         Error::Taken(_) => ("taken", 409, false),
         Error::KeyReused => ("idempotency_key_reused", 400, false),
@@ -39,6 +39,14 @@ pub fn code(error: &Error) -> Code {
         Error::Internal(_) => ("internal", 500, false),
     };
     Code { name, status, is_retryable }
+}
+
+/// After how many seconds the same request may succeed, for errors that pass.
+pub fn retry_after_secs(error: &Error) -> Option<u32> {
+    match error {
+        Error::TooMany { after_secs, .. } => Some(*after_secs),
+        error => code(error).is_retryable.then_some(1),
+    }
 }
 
 #[cfg(test)]
@@ -61,7 +69,7 @@ mod tests {
             Error::TextMatches { count: 2 },
             Error::TooLarge { bytes: 2, limit: 1 },
             Error::OverQuota("full".into()),
-            Error::TooMany("slower"),
+            Error::TooMany { why: "slower", after_secs: 1 },
             Error::IsHead,
             Error::Taken("name"),
             Error::KeyReused,

@@ -6,6 +6,9 @@ use loci_model::policy::Denied;
 use loci_model::{Invalid, MemoryId, MemoryPath};
 use loci_storage::StorageError;
 
+/// Why a grant is refused that its giver cannot give.
+pub const EXCEEDS_GIVER: &str =
+    "a grant cannot exceed the giver's own access, nor leave somebody with less than they have";
 /// Why something is refused to a principal whose memory is off.
 pub const SWITCHED_OFF: &str = "memory is switched off for this agent";
 /// Why something is refused to those who did not write a memory.
@@ -69,8 +72,13 @@ pub enum Error {
     #[error("{0}")]
     OverQuota(String),
     /// Asked too often.
-    #[error("{0}")]
-    TooMany(&'static str),
+    #[error("{why}")]
+    TooMany {
+        /// Of what.
+        why: &'static str,
+        /// After how many seconds it can be asked again.
+        after_secs: u32,
+    },
     /// The version is the head of a live memory and cannot be redacted.
     #[error("version is the current version of a live memory; write or delete the memory first")]
     IsHead,
@@ -120,9 +128,7 @@ impl From<StorageError> for Error {
             }
             StorageError::IsHead => Self::IsHead,
             StorageError::Taken(what) => Self::Taken(what),
-            StorageError::ExceedsGiver => {
-                Self::Denied("a grant cannot exceed the giver's own access")
-            }
+            StorageError::ExceedsGiver => Self::Denied(EXCEEDS_GIVER),
             StorageError::TooMany(what) => Self::OverQuota(format!("too many {what}")),
             StorageError::Invalid(invalid) => Self::Invalid(invalid),
             StorageError::KeyReused => Self::KeyReused,

@@ -23,21 +23,22 @@ impl Engine {
             .map_err(|_| Error::Denied("this needs an administrator's or a platform's key"))
     }
 
-    /// Puts somebody into a group. Group and member are made if nobody has their names.
+    /// Puts somebody into a group. Group and member are made if nobody has their names, the member as
+    /// an agent if nobody says what it is.
     pub async fn add_member(
         &self,
         context: &Context,
         group: &str,
         member: &str,
-        kind: PrincipalKind,
+        kind: impl Into<Option<PrincipalKind>>,
     ) -> Result<Membership> {
         let pass = self.convene_pass(context)?;
         if let Some(receipt) = self.recall(context).await? {
             return expect_receipt!(receipt, Receipt::Member(membership) => membership);
         }
         let workspace = context.caller.workspace;
-        let group = self.found_or_made(workspace, group, PrincipalKind::Group).await?;
-        let member = self.found_or_made(workspace, member, kind).await?;
+        let group = self.declared(workspace, group, Some(PrincipalKind::Group)).await?;
+        let member = self.declared(workspace, member, kind.into()).await?;
         let new = Membership { group: group.id, member: member.id, since: pass.now() };
         let told = self.happening(context, kind::MEMBER_ADDED).about(&member.id).saying(&group.id);
         let receipt = self.audited(context, Mutation::AddMember(pass, new), told).await?;
@@ -95,14 +96,14 @@ impl Engine {
         &self,
         workspace: WorkspaceId,
         group: &str,
-        members: &[(String, PrincipalKind)],
+        members: &[(String, Option<PrincipalKind>)],
     ) -> Result<()> {
         let system = System::because("the operator declared it");
         let pass = system.convene(workspace, self.seams.now());
-        let group = self.found_or_made(workspace, group, PrincipalKind::Group).await?;
+        let group = self.declared(workspace, group, Some(PrincipalKind::Group)).await?;
         let mut standing = self.storage.members(&pass, group.id).await?;
         for (name, kind) in members {
-            let member = self.found_or_made(workspace, name, *kind).await?.id;
+            let member = self.declared(workspace, name, *kind).await?.id;
             if standing.iter().any(|known| known.member == member) {
                 standing.retain(|known| known.member != member);
                 continue;
@@ -120,7 +121,31 @@ impl Engine {
         Ok(())
     }
 
-    /// The principal with a name; made when there is none. One of another kind is not it.
+    /// The principal with a name as somebody says it is who may: made when there is none, and an
+    /// agent when nobody says what. One that is of another kind already is not it.
+    async fn declared(
+        &self,
+        workspace: WorkspaceId,
+        name: &str,
+        kind: Option<PrincipalKind>,
+    ) -> Result<Principal> {
+        let made = kind.unwrap_or(PrincipalKind::Agent);
+        let found = self.found_or_made(workspace, name, made).await;
+        let found = match found {
+            Err(Error::Taken(_)) => {
+                self.named_in(workspace, name).await?.ok_or(Error::NotFound("principal"))?
+            }
+            found => found?,
+        };
+        match kind {
+            Some(kind) if found.kind != kind => self.recast(found, kind, false).await,
+            None if found.kind == PrincipalKind::Group => Err(Error::Taken("name")),
+            _ => Ok(found),
+        }
+    }
+
+    /// The principal with a name; made when there is none. A group is not somebody, nor the other
+    /// way about.
     pub(crate) async fn found_or_made(
         &self,
         workspace: WorkspaceId,

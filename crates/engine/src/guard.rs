@@ -11,7 +11,8 @@ use loci_model::{PrincipalId, StoreId, Timestamp, limit};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-const MINUTE_MICROS: i64 = 60 * 1_000_000;
+const SECOND_MICROS: i64 = 1_000_000;
+const MINUTE_MICROS: i64 = 60 * SECOND_MICROS;
 /// Pairs that are counted at once; beyond it, those whose minute is over are forgotten.
 const COUNTED_MAX: usize = 100_000;
 
@@ -39,8 +40,14 @@ impl Guard {
         Self { per_minute, counted: Mutex::default() }
     }
 
-    /// Counts one more search of each store, unless one of them was searched too often.
-    fn admit(&self, who: PrincipalId, stores: &[StoreId], now: Timestamp) -> bool {
+    /// Counts one more search of each store, unless one of them was searched too often: then says
+    /// after how many seconds it can be searched again.
+    fn admit(
+        &self,
+        who: PrincipalId,
+        stores: &[StoreId],
+        now: Timestamp,
+    ) -> std::result::Result<(), u32> {
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let is_over = |count: &Count| now.as_micros() - count.since.as_micros() >= MINUTE_MICROS;
         if counted.len() + stores.len() > COUNTED_MAX {
@@ -52,12 +59,14 @@ impl Guard {
             let known = counted.get(&(who, *store)).copied().filter(|count| !is_over(count));
             let count = known.unwrap_or(fresh);
             if count.searches >= self.per_minute {
-                return false;
+                let left = count.since.as_micros() + MINUTE_MICROS - now.as_micros();
+                let secs = left.div_euclid(SECOND_MICROS) + i64::from(left % SECOND_MICROS > 0);
+                return Err(u32::try_from(secs.clamp(1, 60)).unwrap_or(60));
             }
             counts.push(Count { searches: count.searches + 1, ..count });
         }
         counted.extend(stores.iter().map(|store| (who, *store)).zip(counts));
-        true
+        Ok(())
     }
 }
 
@@ -73,9 +82,11 @@ impl Engine {
         if pass.guarded().is_empty() {
             return Ok(());
         }
-        if !self.guard.admit(context.caller.principal, pass.guarded(), pass.now()) {
-            return Err(Error::TooMany("too many searches of a store that may only be searched"));
-        }
+        let admitted = self.guard.admit(context.caller.principal, pass.guarded(), pass.now());
+        admitted.map_err(|after_secs| Error::TooMany {
+            why: "too many searches of a store that may only be searched",
+            after_secs,
+        })?;
         for store in pass.guarded() {
             let told = self.happening(context, kind::SEARCHED).in_store(*store).saying(&query);
             self.record(told).await?;
@@ -95,11 +106,12 @@ mod tests {
         let (one, two) = (StoreId::from_u128(1), StoreId::from_u128(2));
         let at = |secs: i64| Timestamp::from_micros(secs * 1_000_000);
         for _ in 0..limit::GUARDED_SEARCHES_PER_MINUTE {
-            assert!(guard.admit(who, &[one], at(0)));
+            assert_eq!(guard.admit(who, &[one], at(0)), Ok(()));
         }
-        assert!(!guard.admit(who, &[one], at(59)));
-        assert!(!guard.admit(who, &[two, one], at(59)), "one of them was searched too often");
-        assert!(guard.admit(who, &[two], at(59)) && guard.admit(other, &[one], at(59)));
-        assert!(guard.admit(who, &[one], at(60)));
+        assert_eq!(guard.admit(who, &[one], at(12)), Err(48), "when the minute is over");
+        assert_eq!(guard.admit(who, &[two, one], at(59)), Err(1), "one of them too often");
+        assert!(guard.admit(who, &[two], at(59)).is_ok());
+        assert!(guard.admit(other, &[one], at(59)).is_ok());
+        assert!(guard.admit(who, &[one], at(60)).is_ok());
     }
 }

@@ -81,7 +81,7 @@ impl Engine {
             return self.become_agent(context, &named);
         }
         // Whether it may is asked before anything is made.
-        if policy::convene(caller, self.seams.now()).is_err() {
+        if !policy::acts_for_agents(caller, self.seams.now()) {
             return Err(NOT_YOURS);
         }
         let made = self.found_or_made(caller.workspace, agent, PrincipalKind::Agent).await?;
@@ -156,6 +156,9 @@ impl Engine {
     /// The principal somebody is shared with by a foreign id; made as an agent when it was never
     /// heard of, because stores are shared with agents that have not come yet.
     pub async fn grantee(&self, context: &Context, text: &str) -> Result<Principal> {
+        if self.named(context, text).await?.is_none() {
+            self.newcomers.admit(context.caller.principal, self.seams.now())?;
+        }
         self.found_or_made(context.caller.workspace, text, PrincipalKind::Agent).await
     }
 
@@ -211,6 +214,12 @@ impl Engine {
             ..self.home_policy()
         };
         self.make_at(of, address, "home", policy).await.map(Some)
+    }
+
+    /// How much the caller could do in its own home if there is none yet.
+    pub fn level_at_home(&self, context: &Context) -> Option<Level> {
+        let levels = [Level::ReadWrite, Level::Read, Level::Search];
+        levels.into_iter().find(|level| policy::at_home(&context.caller, *level).is_ok())
     }
 
     /// The caller's own notes about those who call it; `None` when it never wrote any.

@@ -3,6 +3,7 @@
 use crate::access::expect_receipt;
 use crate::{Context, Engine, Error, Result, Secret};
 use loci_model::event::kind;
+use loci_model::path;
 use loci_model::{
     Actor, ApiKey, Audience, Caller, Invalid, KeyId, KeyScope, PrincipalId, PrincipalKind,
     SessionId, StoreId, Timestamp, WorkspaceId, limit,
@@ -89,10 +90,7 @@ impl Engine {
         new: NewKey,
     ) -> Result<(ApiKey, Option<Secret>)> {
         let caller = &context.caller;
-        let is_whole = caller.scope.power == Power::Full && caller.session.is_none();
-        if !is_whole || caller.audience == Audience::Model {
-            return Err(Error::Denied("this key cannot make keys"));
-        }
+        require_key_maker(caller)?;
         if let Some(receipt) = self.recall(context).await? {
             return expect_receipt!(receipt, Receipt::Key(key) => (key, None));
         }
@@ -143,6 +141,17 @@ impl Engine {
         // Somebody may have got in between with the same idempotency key.
         let is_ours = key.secret_hash == secret.hash();
         Ok((key, is_ours.then_some(secret)))
+    }
+
+    /// Whose key a text asks for. Only an administrator learns who there is.
+    pub async fn key_owner(&self, context: &Context, text: &str) -> Result<PrincipalId> {
+        require_key_maker(&context.caller)?;
+        let named = self.named(context, text).await?.map(|found| found.id);
+        if named == Some(context.caller.principal) {
+            return Ok(context.caller.principal);
+        }
+        self.admin_pass(context)?;
+        named.ok_or(Error::NotFound("principal"))
     }
 
     async fn scope_for(&self, context: &Context, new: &NewKey) -> Result<KeyScope> {
@@ -237,6 +246,20 @@ impl Engine {
         let receipt = self.audited_unasked(Mutation::CreateKey(key), told).await?;
         expect_receipt!(receipt, Receipt::Key(key) => key)
     }
+}
+
+fn require_key_maker(caller: &Caller) -> Result<()> {
+    let is_whole = caller.scope.power == Power::Full && caller.session.is_none();
+    if !is_whole || caller.audience == Audience::Model {
+        return Err(Error::Denied("this key cannot make keys"));
+    }
+    Ok(())
+}
+
+/// A name that stands for somebody: nobody may look like somebody else by what cannot be seen.
+pub(crate) fn check_principal_name(name: &str) -> Result<()> {
+    check_name(name)?;
+    Ok(path::check_visible("name", name)?)
 }
 
 pub(crate) fn check_name(name: &str) -> Result<()> {

@@ -22,6 +22,7 @@ mod groups;
 mod guard;
 mod home;
 mod keys;
+mod newcomers;
 mod principals;
 mod read;
 pub mod seam;
@@ -36,7 +37,7 @@ pub mod transfer;
 pub use bootstrap::FirstStart;
 pub use changes::ChangePage;
 pub use context::{Context, IdempotencyKey, Identified};
-pub use error::{Error, NOT_THE_WRITER, SWITCHED_OFF};
+pub use error::{EXCEEDS_GIVER, Error, NOT_THE_WRITER, SWITCHED_OFF};
 pub use groups::Group;
 pub use home::{HomeLimits, Purpose, Reached};
 pub use keys::{DeclaredKey, NewKey};
@@ -44,13 +45,14 @@ pub use loci_storage::request::as_one_request;
 pub use principals::NewPrincipal;
 pub use secret::Secret;
 pub use sessions::{NewAttachment, NewSession};
-pub use share::NewGrant;
+pub use share::{NewGrant, Shared};
 pub use stores::NewStore;
 pub use sweep::SweepReport;
 
 use compact::{Summarizer, Watch};
 use guard::Guard;
 use loci_storage::Storage;
+use newcomers::Newcomers;
 use seam::Seams;
 use search::{SearchOptions, SearchState};
 use std::sync::Arc;
@@ -66,6 +68,7 @@ pub struct Engine {
     seams: Seams,
     search: Arc<SearchState>,
     guard: Arc<Guard>,
+    newcomers: Arc<Newcomers>,
     homes: HomeLimits,
     compaction: Arc<Watch>,
     summarizer: Option<Arc<dyn Summarizer>>,
@@ -80,6 +83,7 @@ impl Engine {
             seams,
             search,
             guard: Arc::default(),
+            newcomers: Arc::default(),
             homes: HomeLimits::default(),
             compaction: Arc::default(),
             summarizer: None,

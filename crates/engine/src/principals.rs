@@ -1,12 +1,13 @@
 //! Principals: who can own stores, hold keys and be granted access.
 
 use crate::access::expect_receipt;
-use crate::keys::check_name;
+use crate::keys::check_principal_name;
 use crate::{Context, Engine, Error, Result};
 use loci_model::event::kind;
 use loci_model::policy::System;
 use loci_model::{Invalid, MemorySwitches, Principal, PrincipalId, PrincipalKind, WorkspaceId};
 use loci_storage::{Mutation, Receipt};
+use std::borrow::Cow;
 
 /// A principal to be made.
 #[derive(Debug, Clone)]
@@ -26,7 +27,14 @@ impl Engine {
         context: &Context,
         new: NewPrincipal,
     ) -> Result<Principal> {
-        self.admin_pass(context)?;
+        let pass = self.admin_pass(context)?;
+        if let Some(recast) = self.unheard(context.caller.workspace, &new).await? {
+            let told = self.happening(context, kind::PRINCIPAL_RECAST).about(&recast.id);
+            let told = told.saying(&spelled_kind(new.kind));
+            let recast = Mutation::Recast(pass, recast.id, new.kind, new.is_admin);
+            let receipt = self.audited(context, recast, told).await?;
+            return expect_receipt!(receipt, Receipt::Principal(principal) => principal);
+        }
         let principal = self.new_principal(context.caller.workspace, new)?;
         let told = self.happening(context, kind::PRINCIPAL_CREATED).about(&principal.id);
         let receipt = self.audited(context, Mutation::CreatePrincipal(principal), told).await?;
@@ -50,13 +58,60 @@ impl Engine {
         workspace: WorkspaceId,
         new: NewPrincipal,
     ) -> Result<Principal> {
-        if let Some(found) = self.storage.principal_by_name(workspace, &new.name).await? {
-            return Ok(found);
+        if let Some(found) = self.by_name(workspace, &new.name).await? {
+            return self.recast(found, new.kind, new.is_admin).await;
         }
         let principal = self.new_principal(workspace, new)?;
         let told = self.happening_by_itself(workspace, principal.id, kind::PRINCIPAL_CREATED);
         let told = told.about(&principal.id);
         let receipt = self.audited_unasked(Mutation::CreatePrincipal(principal), told).await?;
+        expect_receipt!(receipt, Receipt::Principal(principal) => principal)
+    }
+
+    pub(crate) async fn by_name(
+        &self,
+        workspace: WorkspaceId,
+        name: &str,
+    ) -> Result<Option<Principal>> {
+        let found = self.storage.principal_by_name(workspace, name).await?;
+        match canonical(name) {
+            plain if found.is_none() && plain != name => {
+                Ok(self.storage.principal_by_name(workspace, &plain).await?)
+            }
+            _ => Ok(found),
+        }
+    }
+
+    /// The principal of a name that is to be made, if it is there only because somebody shared
+    /// with it.
+    async fn unheard(
+        &self,
+        workspace: WorkspaceId,
+        new: &NewPrincipal,
+    ) -> Result<Option<Principal>> {
+        let found = self.by_name(workspace, &new.name).await?;
+        let found = found.filter(|found| found.kind == PrincipalKind::Agent && !found.is_admin);
+        Ok(found.filter(|found| found.kind != new.kind || found.is_admin != new.is_admin))
+    }
+
+    /// A principal as what it is declared to be. Whoever shares with somebody unknown makes an agent
+    /// of that name; that must not keep the operator or a platform from saying what it is. Whoever
+    /// is somebody already stays what they are.
+    pub(crate) async fn recast(
+        &self,
+        found: Principal,
+        kind: PrincipalKind,
+        is_admin: bool,
+    ) -> Result<Principal> {
+        if (found.kind, found.is_admin) == (kind, is_admin) {
+            return Ok(found);
+        }
+        let system = System::because("whoever may make principals may say what this one is");
+        let pass = system.administer(found.workspace, self.seams.now());
+        let told = self.happening_by_itself(found.workspace, found.id, kind::PRINCIPAL_RECAST);
+        let told = told.about(&found.id).saying(&spelled_kind(kind));
+        let recast = Mutation::Recast(pass, found.id, kind, is_admin);
+        let receipt = self.audited_unasked(recast, told).await?;
         expect_receipt!(receipt, Receipt::Principal(principal) => principal)
     }
 
@@ -94,7 +149,7 @@ impl Engine {
     }
 
     fn new_principal(&self, workspace: WorkspaceId, new: NewPrincipal) -> Result<Principal> {
-        check_name(&new.name)?;
+        check_principal_name(&new.name)?;
         if new.is_admin && new.kind == PrincipalKind::Group {
             return Err(Invalid::new("kind", "a group cannot administer").into());
         }
@@ -103,12 +158,24 @@ impl Engine {
             id: self.seams.principal_id(now),
             workspace,
             kind: new.kind,
-            name: new.name,
+            name: canonical(&new.name).into_owned(),
             is_admin: new.is_admin,
             memory: MemorySwitches::default(),
             created_at: now,
         })
     }
+}
+
+/// A name as it is kept: a UUID is the same in capitals.
+pub(crate) fn canonical(name: &str) -> Cow<'_, str> {
+    match uuid::Uuid::try_parse(name) {
+        Ok(uuid) => Cow::Owned(uuid.to_string()),
+        Err(_) => Cow::Borrowed(name),
+    }
+}
+
+fn spelled_kind(kind: PrincipalKind) -> String {
+    format!("{kind:?}").to_lowercase()
 }
 
 /// What is off, for the audit log.

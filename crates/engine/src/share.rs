@@ -4,8 +4,18 @@ use crate::access::expect_receipt;
 use crate::{Context, Engine, Error, Result};
 use loci_model::event::kind;
 use loci_model::policy::System;
-use loci_model::{Grant, GrantId, Grantee, Invalid, Level, StoreId, Timestamp};
+use loci_model::{Grant, GrantId, Grantee, Invalid, Level, PrincipalKind, StoreId, Timestamp};
+use loci_storage::ground::spelled;
 use loci_storage::{Mutation, Receipt};
+
+/// A grant that was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shared {
+    /// As it is now.
+    pub grant: Grant,
+    /// The grants that went because it left their giver with less.
+    pub revoked: Vec<GrantId>,
+}
 
 /// A grant to be given.
 #[derive(Debug, Clone)]
@@ -20,9 +30,9 @@ pub struct NewGrant {
 
 impl Engine {
     /// Shares a store; a second grant to the same grantee replaces the first.
-    pub async fn share(&self, context: &Context, store: StoreId, new: NewGrant) -> Result<Grant> {
+    pub async fn share(&self, context: &Context, store: StoreId, new: NewGrant) -> Result<Shared> {
         if let Some(receipt) = self.recall(context).await? {
-            return expect_receipt!(receipt, Receipt::Grant(grant) => grant);
+            return expect_receipt!(receipt, Receipt::Grant { grant, revoked } => Shared { grant, revoked });
         }
         let pass = self.share_pass(context, store).await?;
         if new.expires_at.is_some_and(|end| end <= pass.now()) {
@@ -33,7 +43,11 @@ impl Engine {
         }
         if let Grantee::Principal(id) = new.grantee {
             let principal = self.storage.principal(context.caller.workspace, id).await?;
-            principal.ok_or(Error::NotFound("principal"))?;
+            let principal = principal.ok_or(Error::NotFound("principal"))?;
+            if principal.kind == PrincipalKind::Group {
+                let why = "is a chat; those in it have access to its store, and to no other";
+                return Err(Invalid::new("grantee", why).into());
+            }
         }
         let grant = Grant {
             id: self.seams.grant_id(pass.now()),
@@ -48,7 +62,7 @@ impl Engine {
         let told =
             told.about(&spelled(new.grantee)).saying(&format!("{:?}", new.level).to_lowercase());
         let receipt = self.audited(context, Mutation::Share(pass, grant), told).await?;
-        expect_receipt!(receipt, Receipt::Grant(grant) => grant)
+        expect_receipt!(receipt, Receipt::Grant { grant, revoked } => Shared { grant, revoked })
     }
 
     /// Takes back a grant and those its grantee gave on.
@@ -95,13 +109,5 @@ impl Engine {
         self.share_pass(context, store).await?;
         let pass = self.read_pass(context, store).await?;
         Ok(self.storage.grants(&pass).await?)
-    }
-}
-
-/// A grantee, for the audit log.
-fn spelled(grantee: Grantee) -> String {
-    match grantee {
-        Grantee::Principal(id) => id.to_string(),
-        Grantee::Everyone => "everyone".to_owned(),
     }
 }

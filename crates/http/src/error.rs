@@ -149,7 +149,7 @@ impl From<&loci_engine::Error> for Failure {
         let code = codes::code(error);
         let status = StatusCode::from_u16(code.status).expect("the table holds real statuses");
         let mut failure = Self::new(status, error.to_string());
-        failure.retry_after_secs = code.is_retryable.then_some(1);
+        failure.retry_after_secs = codes::retry_after_secs(error).map(u64::from);
         if let loci_engine::Error::ExpectFailed = error {
             failure.kind = "memory_precondition_failed_error";
         }

@@ -11,6 +11,8 @@ use sha2::{Digest as _, Sha256};
 pub mod kind {
     /// A principal was made.
     pub const PRINCIPAL_CREATED: &str = "principal_created";
+    /// A principal that was only shared with became what it is.
+    pub const PRINCIPAL_RECAST: &str = "principal_recast";
     /// A principal's memory was switched on or off, in parts or whole.
     pub const MEMORY_SWITCHED: &str = "memory_switched";
     /// A key was made.

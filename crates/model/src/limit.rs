@@ -109,6 +109,8 @@ pub const GUARDED_RESULTS_MAX: usize = 10;
 /// Stores that may only be searched in one search that names none: each costs a line in the audit
 /// log, and anybody can share with anybody.
 pub const GUARDED_STORES_MAX: usize = 32;
+/// Agents that nobody has heard of with whom one giver may share on one day.
+pub const NEWCOMERS_PER_DAY: u32 = 1000;
 /// Searches in a minute of one store by one principal that may only search it, unless the operator
 /// says otherwise.
 pub const GUARDED_SEARCHES_PER_MINUTE: u32 = 60;

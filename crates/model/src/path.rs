@@ -110,10 +110,8 @@ impl PathPrefix {
     }
 }
 
-fn check_characters(field: &'static str, text: &str) -> Result<(), Invalid> {
-    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
-        return Ok(());
-    }
+/// Refuses what cannot be seen in a text: control and format characters, and separators of lines.
+pub fn check_visible(field: &'static str, text: &str) -> Result<(), Invalid> {
     let is_forbidden = |c: char| {
         matches!(
             get_general_category(c),
@@ -126,6 +124,14 @@ fn check_characters(field: &'static str, text: &str) -> Result<(), Invalid> {
     if text.chars().any(is_forbidden) {
         return Err(Invalid::new(field, "must not contain control or format characters"));
     }
+    Ok(())
+}
+
+fn check_characters(field: &'static str, text: &str) -> Result<(), Invalid> {
+    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
+        return Ok(());
+    }
+    check_visible(field, text)?;
     let is_nfc = match is_nfc_quick(text.chars()) {
         IsNormalized::Yes => true,
         IsNormalized::No => false,

@@ -2,8 +2,8 @@
 //!
 //! A pass is the only way into a storage engine's memories and has no other constructor than this
 //! module, so holding one *is* the proof that policy said yes. The first rule that matches decides:
-//! administrator or owner; a grant to the caller itself; being in the group that owns the store;
-//! being in a group with the user who owns it; a grant to everyone. So a grant can also lower
+//! administrator or owner; a grant to the caller itself; being in the group whose home it is; being
+//! an agent in a group with the user whose home it is; a grant to everyone. So a grant can also lower
 //! somebody in a group, while nobody is lowered by what everyone gets. A session then narrows it to
 //! what was attached, and the credential's scope narrows it once more. Nothing ever widens it. What
 //! the operator switched off for a principal is off in every way. Default: no.
@@ -11,9 +11,10 @@
 use crate::grant::{Grant, Level};
 use crate::store::Who;
 use crate::{
-    Access, Actor, Audience, Caller, Grantee, KeyScope, MemorySwitches, Power, PrincipalId, Store,
-    StoreId, Timestamp, WorkspaceId,
+    Access, Actor, Audience, Caller, Grantee, KeyScope, MemorySwitches, Power, Principal,
+    PrincipalId, PrincipalKind, Store, StoreId, Timestamp, WorkspaceId,
 };
+use std::collections::BTreeMap;
 
 /// Whether this build says yes to everybody about everything, whatever workspace they are from: only
 /// so can a test show that the lock behind policy holds alone. The program refuses to be built so.
@@ -26,6 +27,8 @@ pub struct Facts {
     pub store: Store,
     /// Its grants to the caller's principal and to everyone; expired ones may be among them.
     pub grants: Vec<Grant>,
+    /// What sort of owner has its home here, if the store is a home.
+    pub home_of: Option<PrincipalKind>,
     /// How the caller stands to the store's owner right now.
     pub relation: Option<Relation>,
     /// How the caller's session attaches the store, if it does.
@@ -37,7 +40,7 @@ pub struct Facts {
 pub enum Relation {
     /// The owner is a group, and they are in it.
     Member,
-    /// The owner is a user, and they are in a group together.
+    /// The owner is a user, they are an agent, and both are in a group.
     Companion,
 }
 
@@ -48,9 +51,9 @@ pub enum Ground {
     Owner,
     /// It was granted to them.
     Grant,
-    /// They are in the group that owns it.
+    /// It is the home of a group that they are in.
     Member,
-    /// They are in a group with the user who owns it.
+    /// It is the home of a user, and they are an agent in a group with that user.
     Companion,
     /// It was granted to everyone.
     Everyone,
@@ -124,9 +127,8 @@ pub struct SharePass {
     store: StoreId,
     now: Timestamp,
     giver: PrincipalId,
-    level_max: Level,
-    expires_max: Option<Timestamp>,
-    revokes_any: bool,
+    giving: Giving,
+    is_unasked: bool,
 }
 
 /// May see a workspace's list of stores (all, or those the principal can reach).
@@ -191,29 +193,44 @@ impl Facts {
         if let Some(grant) = self.grant_to(Grantee::Principal(principal), now) {
             return Some((Ground::Grant, grant.level));
         }
-        match self.relation {
-            Some(Relation::Member) => Some((Ground::Member, Level::ReadWrite)),
-            Some(Relation::Companion) => Some((Ground::Companion, Level::ReadWrite)),
-            None => {
-                let grant = self.grant_to(Grantee::Everyone, now)?;
-                Some((Ground::Everyone, grant.level))
-            }
+        if let Some(ground) = self.by_relation() {
+            return Some((ground, Level::ReadWrite));
         }
+        let grant = self.grant_to(Grantee::Everyone, now)?;
+        Some((Ground::Everyone, grant.level))
+    }
+
+    /// What being in a group opens: homes, and nothing else that their owners have. A store that
+    /// somebody made and named is theirs to share, whomever they talk to.
+    pub fn by_relation(&self) -> Option<Ground> {
+        match (self.relation?, self.home_of?) {
+            (Relation::Member, PrincipalKind::Group) => Some(Ground::Member),
+            (Relation::Companion, PrincipalKind::User) => Some(Ground::Companion),
+            _ => None,
+        }
+    }
+
+    /// Whether anything here can give a principal access that administers nothing, now or at
+    /// another time.
+    pub fn concern(&self, principal: PrincipalId) -> bool {
+        self.store.owner == principal || !self.grants.is_empty() || self.by_relation().is_some()
     }
 
     fn grant_to(&self, grantee: Grantee, now: Timestamp) -> Option<&Grant> {
         self.grants.iter().find(|grant| grant.grantee == grantee && grant.is_valid_at(now))
     }
 
-    /// Whether the operator has switched this store off for somebody with these switches. A store
-    /// that somebody made and named is not what the switch of one's own memory means.
-    fn is_off(&self, memory: MemorySwitches, principal: PrincipalId, now: Timestamp) -> bool {
+    /// Whether the operator has switched this store off for somebody with these switches, which is
+    /// about whose memory it is and not about why it could be had: no grant goes around it. A store
+    /// that somebody made and named is not what the switches mean.
+    fn is_off(&self, memory: MemorySwitches, principal: PrincipalId) -> bool {
+        let is_own = self.store.owner == principal;
         let is_on = memory.is_on
-            && match self.ground(principal, now).map(|(ground, _)| ground) {
-                Some(Ground::Owner) => memory.own || self.store.address.is_none(),
-                Some(Ground::Member) => memory.groups,
-                Some(Ground::Companion) => memory.users,
-                Some(Ground::Grant | Ground::Everyone) | None => true,
+            && match self.home_of {
+                _ if is_own => memory.own || self.store.address.is_none(),
+                Some(PrincipalKind::Group) => memory.groups,
+                Some(PrincipalKind::User) => memory.users,
+                Some(PrincipalKind::Agent | PrincipalKind::Service) | None => true,
             };
         !is_on && !IS_OPEN
     }
@@ -223,7 +240,7 @@ impl Facts {
         if standing == Standing::Stranger {
             return Err(Denied { may_know: false, is_off: false });
         }
-        if self.is_off(caller.memory, caller.principal, now) {
+        if self.is_off(caller.memory, caller.principal) {
             return Err(Denied { may_know: true, is_off: true });
         }
         if standing >= needed { Ok(()) } else { Err(Denied::KNOWN) }
@@ -264,11 +281,41 @@ pub fn search(caller: &Caller, stores: &[Facts], now: Timestamp) -> SearchPass {
     let guarded = searchable.clone().filter(|facts| !may(facts, Level::Read));
     SearchPass {
         workspace: caller.workspace,
-        guarded: guarded.map(|facts| facts.store.id).collect(),
+        guarded: in_turn(guarded, caller.principal, now),
         stores: searchable.map(|facts| facts.store.id).collect(),
         audience: caller.audience,
         now,
     }
+}
+
+/// Stores that may only be searched, in the order in which a search takes some of them: what nobody
+/// had to give first, then one of each giver and so on, so that nobody who shares a lot crowds out
+/// what others shared.
+fn in_turn<'f>(
+    guarded: impl Iterator<Item = &'f Facts>,
+    who: PrincipalId,
+    now: Timestamp,
+) -> Vec<StoreId> {
+    let mut turns: BTreeMap<PrincipalId, usize> = BTreeMap::new();
+    let mut in_turn: Vec<(usize, StoreId)> = Vec::new();
+    for facts in guarded {
+        let grantee = match facts.ground(who, now) {
+            Some((Ground::Grant, _)) => Some(Grantee::Principal(who)),
+            Some((Ground::Everyone, _)) => Some(Grantee::Everyone),
+            _ => None,
+        };
+        let turn = match grantee.and_then(|grantee| facts.grant_to(grantee, now)) {
+            None => 0,
+            Some(grant) => {
+                let turn = turns.entry(grant.given_by).or_default();
+                *turn += 1;
+                *turn
+            }
+        };
+        in_turn.push((turn, facts.store.id));
+    }
+    in_turn.sort_by_key(|(turn, _)| *turn);
+    in_turn.into_iter().map(|(_, store)| store).collect()
 }
 
 /// Whether the operator's switches are all that keeps the caller from a store.
@@ -316,24 +363,49 @@ pub fn share(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<SharePass
     if caller.session.is_some() && !IS_OPEN {
         return Err(Denied::KNOWN);
     }
-    let is_admin = IS_OPEN || caller.is_admin;
-    let ground = facts.ground(caller.principal, now).map(|(ground, _)| ground);
-    let stands_on = match ground.filter(|_| !is_admin) {
-        Some(Ground::Grant) => facts.grant_to(Grantee::Principal(caller.principal), now),
-        Some(Ground::Everyone) => facts.grant_to(Grantee::Everyone, now),
-        Some(Ground::Owner | Ground::Member | Ground::Companion) | None => None,
-    };
+    let giving = Giving::of(facts, caller.principal, caller.is_admin, now);
     Ok(SharePass {
         workspace: caller.workspace,
         store: facts.store.id,
         now,
         giver: caller.principal,
-        level_max: stands_on.map_or(Level::ReadWrite, |grant| grant.level),
-        expires_max: stands_on.and_then(|grant| grant.expires_at),
-        // A group owns its store together; and whoever may share their own store may also stop
-        // sharing it, with whatever credential.
-        revokes_any: is_admin || matches!(ground, Some(Ground::Owner | Ground::Member)),
+        giving: giving.ok_or(Denied::KNOWN)?,
+        is_unasked: IS_OPEN,
     })
+}
+
+/// What somebody can give of a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Giving {
+    level_max: Level,
+    expires_max: Option<Timestamp>,
+    has_all: bool,
+}
+
+impl Giving {
+    const ALL: Self = Self { level_max: Level::ReadWrite, expires_max: None, has_all: true };
+
+    /// What a principal can give, as things stand; nothing, if it may not share the store.
+    fn of(facts: &Facts, who: PrincipalId, is_admin: bool, now: Timestamp) -> Option<Self> {
+        if IS_OPEN || is_admin || facts.store.owner == who {
+            return Some(Self::ALL);
+        }
+        let (ground, level) = facts.ground(who, now)?;
+        if level < Level::ReadWrite || facts.store.policy.share == Who::Owner {
+            return None;
+        }
+        let stands_on = match ground {
+            Ground::Grant => facts.grant_to(Grantee::Principal(who), now),
+            Ground::Everyone => facts.grant_to(Grantee::Everyone, now),
+            Ground::Owner | Ground::Member | Ground::Companion => None,
+        };
+        Some(Self {
+            level_max: level,
+            expires_max: stands_on.and_then(|grant| grant.expires_at),
+            // A group owns its store together.
+            has_all: ground == Ground::Member,
+        })
+    }
 }
 
 fn refuse_models(caller: &Caller) -> Result<(), Denied> {
@@ -396,24 +468,30 @@ pub fn administer(caller: &Caller, now: Timestamp) -> Result<AdminPass, Denied> 
     }
 }
 
-/// Who is in which group: administrators, and the platforms that agents stand behind.
+/// Who is in which group: administrators, and the platforms that agents stand behind. It opens
+/// memories to others, so it takes a credential that could write to all of them, and no model's.
 pub fn convene(caller: &Caller, now: Timestamp) -> Result<ConvenePass, Denied> {
-    if caller.acts_for_agents || administer(caller, now).is_ok() {
+    let is_whole = caller.scope.power >= Power::UpTo(Level::ReadWrite)
+        && caller.scope.stores.is_none()
+        && caller.session.is_none()
+        && caller.audience == Audience::Host;
+    if IS_OPEN || (is_whole && acts_for_agents(caller, now)) {
         Ok(ConvenePass { workspace: caller.workspace, now })
     } else {
         Err(Denied::KNOWN)
     }
 }
 
-/// The caller as one of the agents it may act for: with that agent's rights and nothing else. An
-/// administrator may, since it could make a key for any of them.
-pub fn act_for(
-    caller: &Caller,
-    agent: &crate::Principal,
-    now: Timestamp,
-) -> Result<Caller, Denied> {
-    let may_act = caller.acts_for_agents || administer(caller, now).is_ok();
-    let is_agent = agent.kind == crate::PrincipalKind::Agent && !agent.is_admin;
+/// Whether the caller may speak for agents: platforms, and administrators, who could make a key for
+/// any of them.
+pub fn acts_for_agents(caller: &Caller, now: Timestamp) -> bool {
+    caller.acts_for_agents || administer(caller, now).is_ok()
+}
+
+/// The caller as one of the agents it may act for: with that agent's rights and nothing else.
+pub fn act_for(caller: &Caller, agent: &Principal, now: Timestamp) -> Result<Caller, Denied> {
+    let may_act = acts_for_agents(caller, now);
+    let is_agent = agent.kind == PrincipalKind::Agent && !agent.is_admin;
     if !may_act || !is_agent || agent.workspace != caller.workspace {
         return Err(Denied::KNOWN);
     }
@@ -493,10 +571,6 @@ getters! {
         now: Timestamp,
         /// Who shares.
         giver: PrincipalId,
-        /// The highest level that may be given.
-        level_max: Level,
-        /// The latest end that may be given; `None` is no end.
-        expires_max: Option<Timestamp>,
     }
     BrowsePass {
         /// The tenant.
@@ -528,22 +602,55 @@ impl BrowsePass {
         let is_named = self.only.as_ref().is_none_or(|only| only.contains(&facts.store.id));
         let is_readable = self.reader.is_none_or(|reader| {
             let level = facts.ground(reader, self.now).map(|(_, level)| level);
-            level >= Some(Level::Read) && !facts.is_off(self.memory, reader, self.now)
+            level >= Some(Level::Read) && !facts.is_off(self.memory, reader)
         });
         facts.store.workspace == self.workspace && is_named && is_readable
     }
 }
 
 impl SharePass {
+    /// The same pass as its giver stands at the moment of the write, by facts about the giver that
+    /// were read in its transaction: somebody may have taken from them meanwhile what they are
+    /// about to give. A refusal says whether they still know the store.
+    pub fn renewed(&self, is_admin: bool, facts: &Facts) -> Result<Self, Denied> {
+        if self.is_unasked {
+            return Ok(self.clone());
+        }
+        let giving = Giving::of(facts, self.giver, is_admin, self.now).ok_or_else(|| Denied {
+            may_know: facts.ground(self.giver, self.now).is_some(),
+            is_off: false,
+        })?;
+        Ok(Self { giving, ..self.clone() })
+    }
+
+    /// Whether so much may be given, until then.
+    pub fn may_give(&self, level: Level, expires_at: Option<Timestamp>) -> bool {
+        level <= self.giving.level_max && ends_within(expires_at, self.giving.expires_max)
+    }
+
+    /// Whether somebody may be given less than they have without it.
+    pub fn may_lower(&self) -> bool {
+        self.giving.has_all
+    }
+
     /// Whether a grant may be replaced by another: like taking it back, unless it is over.
     pub fn may_replace(&self, grant: &Grant) -> bool {
         self.may_revoke(grant) || !grant.is_valid_at(self.now)
     }
 
-    /// Whether a grant may be taken back: by whoever gave it, and by the owner. Replacing counts as
-    /// taking back, or a guest could make others' grants its own.
+    /// Whether a grant may be taken back: by whoever gave it, and by the owner, with whatever
+    /// credential. Replacing counts as taking back, or a guest could make others' grants its own.
     pub fn may_revoke(&self, grant: &Grant) -> bool {
-        self.revokes_any || grant.given_by == self.giver
+        self.giving.has_all || grant.given_by == self.giver
+    }
+}
+
+/// Whether something that ends then is over when something else is; `None` is no end.
+pub fn ends_within(end: Option<Timestamp>, latest: Option<Timestamp>) -> bool {
+    match (end, latest) {
+        (_, None) => true,
+        (None, Some(_)) => false,
+        (Some(end), Some(latest)) => end <= latest,
     }
 }
 
@@ -559,6 +666,21 @@ impl SearchPass {
         let left_out = self.guarded.split_off(count.min(self.guarded.len()));
         self.stores.retain(|store| !left_out.contains(store));
         (self, left_out.len())
+    }
+
+    /// The same search with at most so many stores, those first that may be read, and how many that
+    /// leaves out.
+    pub fn with_at_most(mut self, count: usize) -> (Self, usize) {
+        let Some(too_many) = self.stores.len().checked_sub(count) else { return (self, 0) };
+        let mut left_out = too_many;
+        while left_out > 0
+            && let Some(guarded) = self.guarded.pop()
+        {
+            self.stores.retain(|store| *store != guarded);
+            left_out -= 1;
+        }
+        self.stores.truncate(count);
+        (self, too_many)
     }
 
     /// Those of them that may be searched but not read: few results, not too often, and each time

@@ -6,9 +6,11 @@
 
 use crate::config::{ChatEntry, Config, GrantEntry, KeyEntry, MemberEntry, StoreEntry};
 use crate::exit::Failure;
-use loci_engine::{Context, DeclaredKey, Engine, FirstStart, NewGrant, NewPrincipal, NewStore};
+use loci_engine::{
+    Context, DeclaredKey, Engine, Error, FirstStart, NewGrant, NewPrincipal, NewStore,
+};
 use loci_model::query::{Direction, StoreQuery};
-use loci_model::{Caller, Grantee, Level, Principal, PrincipalKind, Store, StoreId, limit};
+use loci_model::{Caller, Grantee, Level, Principal, Store, StoreId, limit};
 
 /// Applies the file's declarations.
 pub(crate) async fn declare(
@@ -16,8 +18,8 @@ pub(crate) async fn declare(
     start: &FirstStart,
     config: &Config,
 ) -> Result<(), Failure> {
-    let declaration =
-        Declaration { engine, start, context: context(engine, engine.local_operator(start)) };
+    let context = context(engine, engine.local_operator(start));
+    let declaration = Declaration { engine, start, context, stores: &config.stores };
     for entry in &config.principals {
         let new = NewPrincipal {
             kind: entry.kind.into(),
@@ -48,22 +50,21 @@ struct Declaration<'a> {
     engine: &'a Engine,
     start: &'a FirstStart,
     context: Context,
+    stores: &'a [StoreEntry],
 }
 
 impl Declaration<'_> {
     async fn principal(&self, new: NewPrincipal) -> Result<Principal, Failure> {
-        let (kind, is_admin): (PrincipalKind, bool) = (new.kind, new.is_admin);
-        let found = self.engine.declare_principal(self.start.workspace, new).await?;
-        if found.kind != kind || found.is_admin != is_admin {
-            return Err(Failure::failed(
+        match self.engine.declare_principal(self.start.workspace, new).await {
+            Err(Error::Taken(_)) => Err(Failure::failed(
                 "exists with another kind or another admin flag, which cannot be changed",
-            ));
+            )),
+            found => Ok(found?),
         }
-        Ok(found)
     }
 
     async fn chat(&self, entry: &ChatEntry) -> Result<(), Failure> {
-        let member = |one: &MemberEntry| (one.name().to_owned(), one.kind().into());
+        let member = |one: &MemberEntry| (one.name().to_owned(), one.kind().map(Into::into));
         let members: Vec<_> = entry.members.iter().map(member).collect();
         self.engine.declare_group(self.start.workspace, &entry.name, &members).await?;
         Ok(())
@@ -137,12 +138,27 @@ impl Declaration<'_> {
         Ok(())
     }
 
-    /// A store by id, or by a name that only one store has.
+    /// A store by id or by name. Anybody may call a store of theirs what they like, so one that the
+    /// file declares goes before others of its name, and one of the administrator's before the rest.
     async fn resolve(&self, name: &str) -> Result<StoreId, Failure> {
         if let Ok(id) = name.parse::<StoreId>() {
             return Ok(self.engine.store(&self.context, id).await?.id);
         }
-        match self.stores_named(name).await?.as_slice() {
+        let named = self.stores_named(name).await?;
+        let declared = self.stores.iter().filter(|entry| entry.name == name);
+        let mut preferred = Vec::new();
+        for owner in declared.map(|entry| entry.owner.as_deref()).chain([None]) {
+            let owner = self.owner(owner).await?.id;
+            if !preferred.contains(&owner) {
+                preferred.push(owner);
+            }
+        }
+        for owner in preferred {
+            if let Some(store) = named.iter().find(|store| store.owner == owner) {
+                return Ok(store.id);
+            }
+        }
+        match named.as_slice() {
             [] => Err(Failure::failed(format!("there is no store {name:?}"))),
             [store] => Ok(store.id),
             several => Err(Failure::failed(format!(

@@ -2,7 +2,8 @@
 //! own, which a refusal rolls back whole; only edits of single memories share one ([`crate::group`]).
 //!
 //! Rows that others wait for are taken in one order, so that no two transactions wait for each other:
-//! the row of the workspace (who is in which group), the rows of stores by their ids, single keys,
+//! the row of the workspace (who is in which group; whoever gives or takes back a grant shares it, so
+//! that nobody leaves meanwhile), the rows of stores by their ids, single keys,
 //! sessions and addresses, the end of the audit log, a request's idempotency key, the page of access.
 //! Nobody who holds one of these takes an earlier one.
 
@@ -14,6 +15,7 @@ use crate::{
     events, grants, idempotency, import, keys, members, purge, repeats, sessions, stores, vectors,
 };
 use loci_model::{StoreId, WorkspaceId};
+use loci_storage::ground::told;
 use loci_storage::known::is_about_access;
 use loci_storage::{Applied, Idempotency, Mutation, Receipt, ReceiptRefs};
 use std::time::Duration;
@@ -29,7 +31,7 @@ pub(crate) fn tenant(mutation: &Mutation) -> Tenant {
     Tenant::Workspace(match mutation {
         Mutation::CreateWorkspace(id, _) => *id,
         Mutation::CreatePrincipal(principal) => principal.workspace,
-        Mutation::SwitchMemory(pass, ..) => pass.workspace(),
+        Mutation::SwitchMemory(pass, ..) | Mutation::Recast(pass, ..) => pass.workspace(),
         Mutation::AddMember(pass, _) | Mutation::RemoveMember { pass, .. } => pass.workspace(),
         Mutation::CreateKey(key) => key.workspace,
         Mutation::RevokeKey(pass, _) | Mutation::Import(pass, _) => pass.workspace(),
@@ -152,6 +154,9 @@ async fn apply<'t>(
         if let Some(workspace) = locked_workspace(mutation) {
             members::lock(tx, workspace).await?;
         }
+        if let Some(workspace) = held_workspace(mutation) {
+            members::hold(tx, workspace).await?;
+        }
         if let Some(store) = locked_store(mutation) {
             stores::lock(tx, &[store]).await?;
         }
@@ -171,7 +176,17 @@ fn locked_workspace(mutation: &Mutation) -> Option<WorkspaceId> {
         Mutation::AddMember(pass, _) | Mutation::RemoveMember { pass, .. } => {
             Some(pass.workspace())
         }
+        Mutation::Recast(pass, ..) => Some(pass.workspace()),
         Mutation::Audited(mutation, _) => locked_workspace(mutation),
+        _ => None,
+    }
+}
+
+/// The workspace whose row a mutation only keeps from being taken.
+fn held_workspace(mutation: &Mutation) -> Option<WorkspaceId> {
+    match mutation {
+        Mutation::Share(pass, _) | Mutation::Revoke(pass, _) => Some(pass.workspace()),
+        Mutation::Audited(mutation, _) => held_workspace(mutation),
         _ => None,
     }
 }
@@ -200,10 +215,14 @@ async fn dispatch<'t>(tx: &'t Tx, draft: &mut Draft<'t>, mutation: &Mutation) ->
         Mutation::CreateKey(key) => keys::create(tx, key).await,
         Mutation::RevokeKey(pass, id) => keys::revoke(tx, pass, *id).await,
         Mutation::CreateStore(store) => stores::create(tx, store).await.map(Receipt::Store),
+        Mutation::Recast(pass, id, kind, is_admin) => {
+            members::lock(tx, pass.workspace()).await?;
+            keys::recast(tx, pass, *id, *kind, *is_admin).await
+        }
         Mutation::SwitchMemory(pass, id, memory) => keys::switch(tx, pass, *id, *memory).await,
         Mutation::AddMember(pass, membership) => members::add(tx, pass, *membership).await,
         Mutation::RemoveMember { pass, group, member } => {
-            members::remove(tx, pass, *group, *member).await
+            members::remove(tx, draft, pass, *group, *member).await
         }
         Mutation::DescribeStore(pass, patch) => stores::describe(tx, pass, patch).await,
         Mutation::SetPolicy(pass, patch) => repeats::set_policy(tx, pass, *patch).await,
@@ -226,8 +245,8 @@ async fn dispatch<'t>(tx: &'t Tx, draft: &mut Draft<'t>, mutation: &Mutation) ->
             *draft = Draft::of(tx, pass.store()).await?;
             draft.erase(pass, *memory, *version).await
         }
-        Mutation::Share(pass, grant) => grants::share(tx, pass, grant).await,
-        Mutation::Revoke(pass, id) => grants::revoke(tx, pass, *id).await,
+        Mutation::Share(pass, grant) => grants::share(tx, draft, pass, grant).await,
+        Mutation::Revoke(pass, id) => grants::revoke(tx, draft, pass, *id).await,
         Mutation::CreateSession(session) => sessions::create(tx, session).await,
         Mutation::ChangeSession { workspace, session, change, now } => {
             sessions::change(tx, *workspace, *session, change, *now).await
@@ -248,6 +267,9 @@ async fn dispatch<'t>(tx: &'t Tx, draft: &mut Draft<'t>, mutation: &Mutation) ->
         Mutation::Audited(mutation, happening) => {
             let receipt = Box::pin(dispatch(tx, draft, mutation)).await?;
             events::record(draft, happening).await?;
+            for other in told(happening, &std::mem::take(&mut draft.taken)) {
+                events::record(draft, &other).await?;
+            }
             Ok(receipt)
         }
     }

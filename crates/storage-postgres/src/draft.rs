@@ -16,8 +16,8 @@ use crate::stores::{self, StoreRow};
 use futures_util::future::try_join4;
 use loci_model::store::Repeats;
 use loci_model::{
-    Actor, Content, Memory, MemoryId, MemoryPath, Operation, PrincipalId, StoreId, Timestamp,
-    Version, VersionId,
+    Actor, Content, Grant, GrantId, Memory, MemoryId, MemoryPath, Operation, PrincipalId, StoreId,
+    Timestamp, Version, VersionId,
 };
 use loci_storage::tail::Chain;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -33,6 +33,8 @@ pub(crate) struct Draft<'t> {
     pub(crate) desks: BTreeMap<StoreId, Desk>,
     /// The audit log, when its end is held.
     pub(crate) log: Option<HeldLog>,
+    /// The grants that went with the mutation at hand.
+    pub(crate) taken: Vec<Grant>,
     /// Whether something was written before the end.
     pub(crate) has_flushed: bool,
 }
@@ -134,7 +136,14 @@ impl Wanted {
 impl<'t> Draft<'t> {
     /// A draft that holds nothing yet.
     pub(crate) fn new(tx: &'t Tx) -> Self {
-        Self { tx, desks: BTreeMap::new(), log: None, has_flushed: false }
+        Self { tx, desks: BTreeMap::new(), log: None, taken: Vec::new(), has_flushed: false }
+    }
+
+    /// Keeps grants that went for the audit log.
+    pub(crate) fn gone(&mut self, taken: Vec<Grant>) -> Vec<GrantId> {
+        let ids = taken.iter().map(|grant| grant.id).collect();
+        self.taken = taken;
+        ids
     }
 
     /// Takes one store.

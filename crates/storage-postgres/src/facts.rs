@@ -8,13 +8,16 @@ use crate::row::{NO_ID, coded, get, id};
 use crate::{grants, stores};
 use loci_model::policy::{Facts, Relation};
 use loci_model::{Caller, PrincipalId, SessionId, StoreId, WorkspaceId};
+use loci_storage::ground::is_home;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-/// Where the columns of the attachment, the relation and the grant begin, behind those of the store.
+/// Where the columns of the attachment, the relation, the owner's kind and the grant begin, behind those
+/// of the store.
 const ATTACHMENT_COLUMN: usize = 24;
 const RELATION_COLUMN: usize = 25;
-const GRANT_COLUMN: usize = 26;
+const OWNER_KIND_COLUMN: usize = 26;
+const GRANT_COLUMN: usize = 27;
 
 /// Facts about one store.
 pub(crate) async fn of_store(
@@ -59,7 +62,10 @@ pub(crate) async fn all(tx: &Tx, caller: &Caller) -> Result<Vec<Facts>> {
             tx.query(sql, &[&workspace, &principal, &NO_ID]).await?
         }
     };
-    read(&rows)
+    let mut known = read(&rows)?;
+    let takes_all = caller.session.is_some() || caller.is_admin;
+    known.retain(|facts| takes_all || facts.concern(caller.principal));
+    Ok(known)
 }
 
 /// Facts, out of a row for each grant or one for a store without; those of a store follow each other.
@@ -72,10 +78,17 @@ pub(crate) fn read(rows: &[Row]) -> Result<Vec<Facts>> {
                 None => None,
                 Some(_) => Some(coded(row, ATTACHMENT_COLUMN)?),
             };
+            let store = stores::read(row)?.store;
+            let has_owner = get::<Option<i16>>(row, OWNER_KIND_COLUMN)?.is_some();
+            let home_of = match is_home(&store) && has_owner {
+                true => Some(coded(row, OWNER_KIND_COLUMN)?),
+                false => None,
+            };
             known.push(Facts {
-                store: stores::read(row)?.store,
+                store,
                 grants: Vec::new(),
-                relation: relation(row)?,
+                home_of,
+                relation: relation(row, RELATION_COLUMN)?,
                 attachment,
             });
         }
@@ -88,8 +101,8 @@ pub(crate) fn read(rows: &[Row]) -> Result<Vec<Facts>> {
 }
 
 /// As the functions of the schema tell it.
-fn relation(row: &Row) -> Result<Option<Relation>> {
-    match get::<Option<i16>>(row, RELATION_COLUMN)? {
+pub(crate) fn relation(row: &Row, column: usize) -> Result<Option<Relation>> {
+    match get::<Option<i16>>(row, column)? {
         None => Ok(None),
         Some(0) => Ok(Some(Relation::Member)),
         Some(1) => Ok(Some(Relation::Companion)),

@@ -1,16 +1,19 @@
-//! Sharing. A store has at most one grant for each grantee; taking one back takes back what stood
-//! on it. Whoever changes grants holds the row of the store.
+//! Sharing. A store has at most one grant for each grantee; what stands on what is decided by the
+//! store's ledger, which is read here and written down. Whoever changes grants holds the row of the
+//! store.
 
 use crate::client::{Tx, uuid};
-use crate::fault::{Result, not_found};
-use crate::keys;
-use crate::row::{coded, count, id, key_of, keyed_id, micros, opt_time, time};
-use crate::stores;
+use crate::draft::Draft;
+use crate::fault::Result;
+use crate::row::{coded, get, id, key_of, keyed_id, micros, opt_time, time};
+use crate::stores::{self, StoreRow};
+use crate::{facts, members};
 use loci_model::policy::SharePass;
-use loci_model::{Grant, GrantId, Grantee, PrincipalId, StoreId, WorkspaceId, limit};
+use loci_model::{Grant, GrantId, Grantee, PrincipalId, Store, StoreId, Timestamp, WorkspaceId};
+use loci_storage::Receipt;
 use loci_storage::column::Code;
-use loci_storage::ground::{beyond, take_back};
-use loci_storage::{Receipt, StorageError};
+use loci_storage::ground::{self, Ledger, Person, concerned, is_home};
+use std::collections::HashMap;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -67,66 +70,109 @@ pub(crate) async fn put(tx: &Tx, workspace: WorkspaceId, grant: &Grant) -> Resul
     Ok(())
 }
 
-pub(crate) async fn share(tx: &Tx, pass: &SharePass, grant: &Grant) -> Result<Receipt> {
+/// Gives a grant. Who stands how to the owner stays so until the commit, because whoever changes it
+/// takes the row of the workspace.
+pub(crate) async fn share(
+    tx: &Tx,
+    draft: &mut Draft<'_>,
+    pass: &SharePass,
+    grant: &Grant,
+) -> Result<Receipt> {
+    members::hold(tx, pass.workspace()).await?;
     let store = stores::lock_one(tx, pass.store()).await?.store;
-    let outlives = match (pass.expires_max(), grant.expires_at) {
-        (None, _) => false,
-        (Some(_), None) => true,
-        (Some(latest), Some(end)) => end > latest,
-    };
-    if grant.level > pass.level_max() || outlives {
-        return Err(StorageError::ExceedsGiver.into());
-    }
-    let mut grant = grant.clone();
-    grant.store = store.id;
-    let id = uuid(store.id.to_bytes());
-    let sql = include_str!("../queries/grant/by_grantee.sql");
-    match tx.query_opt(sql, &[&id, &grantee_key(grant.grantee)]).await? {
-        Some(row) => {
-            let known = read(&row, 0, store.id)?;
-            if !pass.may_replace(&known) {
-                return Err(StorageError::ExceedsGiver.into());
-            }
-            grant.id = known.id;
+    let workspace = store.workspace;
+    let mut ledger = ledger(tx, store, &concerned(pass, grant)).await?;
+    let (grant, taken) = ledger.share(pass, grant)?;
+    put(tx, workspace, &grant).await?;
+    delete(tx, grant.store, &taken).await?;
+    Ok(Receipt::Grant { grant, revoked: draft.gone(taken) })
+}
+
+pub(crate) async fn revoke(
+    tx: &Tx,
+    draft: &mut Draft<'_>,
+    pass: &SharePass,
+    id: GrantId,
+) -> Result<Receipt> {
+    members::hold(tx, pass.workspace()).await?;
+    let store = stores::lock_one(tx, pass.store()).await?.store;
+    let mut ledger = ledger(tx, store, &[pass.giver()]).await?;
+    let taken = ledger.revoke(pass, id)?;
+    delete(tx, ledger.store.id, &taken).await?;
+    Ok(Receipt::Revoked(draft.gone(taken)))
+}
+
+/// Everything that decides about the grants of a store whose row is held.
+async fn ledger(tx: &Tx, store: Store, concerned: &[PrincipalId]) -> Result<Ledger> {
+    let grants = list(tx, store.id).await?;
+    let mut ledger = Ledger { store, home_of: None, grants, people: HashMap::new() };
+    know(tx, concerned, std::slice::from_mut(&mut ledger)).await?;
+    Ok(ledger)
+}
+
+/// Takes back what nobody can give of stores any more, whose rows are held.
+pub(crate) async fn settle(tx: &Tx, rows: Vec<StoreRow>, now: Timestamp) -> Result<Vec<Grant>> {
+    let mut ledgers: Vec<Ledger> = rows
+        .into_iter()
+        .filter(|row| !row.is_removed)
+        .map(|StoreRow { store, .. }| Ledger {
+            store,
+            home_of: None,
+            grants: Vec::new(),
+            people: HashMap::new(),
+        })
+        .collect();
+    let held: Vec<Uuid> = ledgers.iter().map(|one| uuid(one.store.id.to_bytes())).collect();
+    for row in tx.query(include_str!("../queries/grant/of_stores.sql"), &[&held]).await? {
+        let store = StoreId::from_bytes(id(&row, 6)?);
+        if let Some(ledger) = ledgers.iter_mut().find(|ledger| ledger.store.id == store) {
+            ledger.grants.push(read(&row, 0, store)?);
         }
-        None => {
-            let row = tx.query_one(include_str!("../queries/grant/count.sql"), &[&id]).await?;
-            if count(&row, 0)? >= limit::GRANTS_PER_STORE_MAX as u64 {
-                return Err(StorageError::TooMany("grants").into());
-            }
-        }
     }
-    put(tx, store.workspace, &grant).await?;
-    let is_admin = match grant.grantee {
-        Grantee::Principal(id) => keys::principal(tx, id).await?.is_some_and(|one| one.is_admin),
-        Grantee::Everyone => false,
-    };
-    let needs_none = |who| is_admin || who == store.owner;
-    let mut grants = list(tx, store.id).await?;
+    know(tx, &[], &mut ledgers).await?;
     let mut taken = Vec::new();
-    for id in beyond(&grants, &grant, needs_none) {
-        taken.extend(take_back(&mut grants, id, store.owner));
+    for mut ledger in ledgers {
+        let gone = ledger.settle(now);
+        delete(tx, ledger.store.id, &gone).await?;
+        taken.extend(gone);
     }
-    if !taken.is_empty() {
-        delete(tx, store.id, &taken).await?;
-    }
-    Ok(Receipt::Grant(grant))
+    Ok(taken)
 }
 
-pub(crate) async fn revoke(tx: &Tx, pass: &SharePass, id: GrantId) -> Result<Receipt> {
-    let store = stores::lock_one(tx, pass.store()).await?.store;
-    let mut grants = list(tx, store.id).await?;
-    let found = grants.iter().find(|grant| grant.id == id);
-    if !found.is_some_and(|grant| pass.may_revoke(grant)) {
-        return Err(not_found("grant"));
+/// Brings what ledgers have to know about people, all in one question.
+async fn know(tx: &Tx, concerned: &[PrincipalId], ledgers: &mut [Ledger]) -> Result<()> {
+    let (mut people, mut owners) = (Vec::new(), Vec::new());
+    for ledger in &*ledgers {
+        let wanted = ground::people(&ledger.grants, concerned.iter().copied());
+        // The owner itself, too, for what sort it is.
+        for who in wanted.into_iter().chain([ledger.store.owner]) {
+            people.push(uuid(who.to_bytes()));
+            owners.push(uuid(ledger.store.owner.to_bytes()));
+        }
     }
-    let revoked = take_back(&mut grants, id, store.owner);
-    delete(tx, store.id, &revoked).await.map(Receipt::Revoked)
+    let workspace = ledgers.first().map(|ledger| uuid(ledger.store.workspace.to_bytes()));
+    let Some(workspace) = workspace else { return Ok(()) };
+    let sql = include_str!("../queries/grant/people.sql");
+    for row in tx.query(sql, &[&workspace, &people, &owners]).await? {
+        let who = PrincipalId::from_bytes(id(&row, 0)?);
+        let owner = PrincipalId::from_bytes(id(&row, 1)?);
+        let person = Person { is_admin: get(&row, 3)?, relation: facts::relation(&row, 4)? };
+        for ledger in ledgers.iter_mut().filter(|ledger| ledger.store.owner == owner) {
+            if who == owner && is_home(&ledger.store) {
+                ledger.home_of = Some(coded(&row, 2)?);
+            }
+            ledger.people.insert(who, person);
+        }
+    }
+    Ok(())
 }
 
-async fn delete(tx: &Tx, store: StoreId, grants: &[Grant]) -> Result<Vec<GrantId>> {
+async fn delete(tx: &Tx, store: StoreId, grants: &[Grant]) -> Result<()> {
+    if grants.is_empty() {
+        return Ok(());
+    }
     let ids: Vec<Uuid> = grants.iter().map(|grant| uuid(grant.id.to_bytes())).collect();
     let sql = include_str!("../queries/grant/delete.sql");
     tx.execute(sql, &[&uuid(store.to_bytes()), &ids]).await?;
-    Ok(grants.iter().map(|grant| grant.id).collect())
+    Ok(())
 }

@@ -7,8 +7,8 @@ use crate::fault::{Result, corrupt, not_found};
 use crate::row::{coded, count, get, id, micros, opt_id, opt_time, string, taken, text, time};
 use loci_model::policy::AdminPass;
 use loci_model::{
-    ApiKey, KeyId, KeyScope, Level, MemorySwitches, Power, Principal, PrincipalId, SessionId,
-    StoreId, Timestamp, WorkspaceId,
+    ApiKey, KeyId, KeyScope, Level, MemorySwitches, Power, Principal, PrincipalId, PrincipalKind,
+    SessionId, StoreId, Timestamp, WorkspaceId,
 };
 use loci_storage::Receipt;
 use loci_storage::column::{self, Code, switches_code};
@@ -62,6 +62,30 @@ pub(crate) async fn switch(
     let sql = include_str!("../queries/principal/switch.sql");
     let found = tx.query_opt(sql, &[&id, &workspace, &switches_code(memory)]).await?;
     read_principal(&found.ok_or_else(|| not_found("principal"))?).map(Receipt::Principal)
+}
+
+/// Says what a principal is, if it is nobody yet. The row of the workspace is held, so that nobody
+/// joins or gives meanwhile.
+pub(crate) async fn recast(
+    tx: &Tx,
+    pass: &AdminPass,
+    id: PrincipalId,
+    kind: PrincipalKind,
+    is_admin: bool,
+) -> Result<Receipt> {
+    let found = principal(tx, id).await?.filter(|found| found.workspace == pass.workspace());
+    let mut found = found.ok_or_else(|| not_found("principal"))?;
+    let key = uuid(id.to_bytes());
+    let workspace = uuid(pass.workspace().to_bytes());
+    let sql = include_str!("../queries/principal/is_somebody.sql");
+    let is_somebody: bool = get(&tx.query_one(sql, &[&workspace, &key]).await?, 0)?;
+    if is_somebody || found.kind != PrincipalKind::Agent || found.is_admin {
+        return Err(taken("name"));
+    }
+    let sql = include_str!("../queries/principal/recast.sql");
+    tx.execute(sql, &[&key, &kind.code(), &is_admin]).await?;
+    (found.kind, found.is_admin) = (kind, is_admin);
+    Ok(Receipt::Principal(found))
 }
 
 pub(crate) async fn create_principal(tx: &Tx, principal: &Principal) -> Result<Receipt> {

@@ -4,19 +4,16 @@
 //! group takes more than it may, and who is near to whom stays so while grants are taken back.
 
 use crate::client::{Tx, uuid};
+use crate::draft::Draft;
 use crate::fault::{Result, not_found};
-use crate::grants;
-use crate::keys;
-use crate::row::{NO_ID, count, get, id, int, time};
+use crate::row::{NO_ID, count, id, int, time};
 use crate::stores::{self, StoreRow};
+use crate::{grants, keys};
 use loci_model::policy::{ConvenePass, System};
 use loci_model::{
-    Grant, GrantId, Invalid, Membership, PrincipalId, PrincipalKind, StoreId, Timestamp,
-    WorkspaceId, limit,
+    Invalid, Membership, PrincipalId, PrincipalKind, StoreId, Timestamp, WorkspaceId, limit,
 };
-use loci_storage::ground::{holds_grant, take_back};
 use loci_storage::{Receipt, StorageError};
-use std::collections::{BTreeMap, HashSet};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -31,6 +28,13 @@ fn read(row: &Row) -> Result<Membership> {
 /// Takes the row of the workspace until the end of the transaction.
 pub(crate) async fn lock(tx: &Tx, workspace: WorkspaceId) -> Result<()> {
     let sql = include_str!("../queries/workspace/lock.sql");
+    tx.query_opt(sql, &[&uuid(workspace.to_bytes())]).await?;
+    Ok(())
+}
+
+/// Keeps who is in which group as it is until the end of the transaction; others may do so, too.
+pub(crate) async fn hold(tx: &Tx, workspace: WorkspaceId) -> Result<()> {
+    let sql = include_str!("../queries/workspace/hold.sql");
     tx.query_opt(sql, &[&uuid(workspace.to_bytes())]).await?;
     Ok(())
 }
@@ -123,6 +127,7 @@ pub(crate) async fn import(
 
 pub(crate) async fn remove(
     tx: &Tx,
+    draft: &mut Draft<'_>,
     pass: &ConvenePass,
     group: PrincipalId,
     member: PrincipalId,
@@ -137,108 +142,28 @@ pub(crate) async fn remove(
     let ids = [workspace.to_bytes(), group.to_bytes(), member.to_bytes()].map(uuid);
     let sql = include_str!("../queries/membership/delete.sql");
     tx.execute(sql, &[&ids[0], &ids[1], &ids[2]]).await?;
-    let mut revoked = Vec::new();
-    let mut shelves = given(tx, workspace, group, member, &others).await?;
-    let unfounded = unfounded(tx, workspace, &shelves).await?;
-    // Who gave what on whose store, and only because of this membership.
-    let pairs = others.iter().flat_map(|other| [(member, *other), (*other, member)]);
-    for pair in std::iter::once((member, group)).chain(pairs) {
-        if unfounded.contains(&pair) {
-            let (giver, owner) = pair;
-            let needs_none = |one| !unfounded.contains(&(one, owner));
-            let owned = shelves.values_mut().filter(|shelf| shelf.owner == owner);
-            for shelf in owned {
-                if !holds_grant(&shelf.grants, giver, pass.now(), needs_none) {
-                    shelf.take_back_from(giver, &mut revoked);
-                }
-            }
-        }
-    }
-    for (store, shelf) in shelves.iter().filter(|(_, shelf)| !shelf.revoked.is_empty()) {
-        let grants: Vec<Uuid> = shelf.revoked.iter().map(|id| uuid(id.to_bytes())).collect();
-        let sql = include_str!("../queries/grant/delete.sql");
-        tx.execute(sql, &[&uuid(store.to_bytes()), &grants]).await?;
-    }
-    Ok(Receipt::MemberRemoved { group, member, revoked })
-}
-
-/// A store of which somebody gave something who may have to take it back.
-struct Shelf {
-    owner: PrincipalId,
-    grants: Vec<Grant>,
-    revoked: Vec<GrantId>,
-}
-
-impl Shelf {
-    fn take_back_from(&mut self, giver: PrincipalId, revoked: &mut Vec<GrantId>) {
-        let given = self.grants.iter().filter(|grant| grant.given_by == giver);
-        let given: Vec<GrantId> = given.map(|grant| grant.id).collect();
-        for id in given {
-            let taken = take_back(&mut self.grants, id, self.owner);
-            self.revoked.extend(taken.iter().map(|grant| grant.id));
-            revoked.extend(taken.iter().map(|grant| grant.id));
-        }
-    }
+    let rows = given(tx, workspace, group, member, &others).await?;
+    let taken = grants::settle(tx, rows, pass.now()).await?;
+    Ok(Receipt::MemberRemoved { group, member, revoked: draft.gone(taken) })
 }
 
 /// Takes the stores of which who leaves gave something to others, or the others of theirs, in the
-/// order of their ids, and reads their grants.
+/// order of their ids.
 async fn given(
     tx: &Tx,
     workspace: WorkspaceId,
     group: PrincipalId,
     member: PrincipalId,
     others: &[PrincipalId],
-) -> Result<BTreeMap<StoreId, Shelf>> {
+) -> Result<Vec<StoreRow>> {
     let others: Vec<Uuid> = others.iter().map(|other| uuid(other.to_bytes())).collect();
     let (group, member) = (uuid(group.to_bytes()), uuid(member.to_bytes()));
     let owners: Vec<Uuid> = [group, member].into_iter().chain(others.iter().copied()).collect();
     let sql = include_str!("../queries/grant/given.sql");
     let found = tx.query(sql, &[&uuid(workspace.to_bytes()), &owners, &member, &others]).await?;
     if found.is_empty() {
-        return Ok(BTreeMap::new());
+        return Ok(Vec::new());
     }
     let ids = found.iter().map(|row| id(row, 0).map(StoreId::from_bytes));
-    let rows = stores::lock(tx, &ids.collect::<Result<Vec<_>>>()?).await?;
-    let mut shelves: BTreeMap<StoreId, Shelf> = BTreeMap::new();
-    for StoreRow { store, is_removed, .. } in rows {
-        if !is_removed {
-            let shelf = Shelf { owner: store.owner, grants: Vec::new(), revoked: Vec::new() };
-            shelves.insert(store.id, shelf);
-        }
-    }
-    let held: Vec<Uuid> = shelves.keys().map(|store| uuid(store.to_bytes())).collect();
-    for row in tx.query(include_str!("../queries/grant/of_stores.sql"), &[&held]).await? {
-        let store = StoreId::from_bytes(id(&row, 6)?);
-        if let Some(shelf) = shelves.get_mut(&store) {
-            shelf.grants.push(grants::read(&row, 0, store)?);
-        }
-    }
-    Ok(shelves)
-}
-
-/// Which of those who gave something of a store need a grant to do so: they are not its owner, not
-/// related to the owner, and no administrators.
-async fn unfounded(
-    tx: &Tx,
-    workspace: WorkspaceId,
-    shelves: &BTreeMap<StoreId, Shelf>,
-) -> Result<HashSet<(PrincipalId, PrincipalId)>> {
-    let pairs = shelves.values().flat_map(|shelf| {
-        let givers = shelf.grants.iter().map(|grant| grant.given_by);
-        givers.map(|giver| (uuid(giver.to_bytes()), uuid(shelf.owner.to_bytes())))
-    });
-    let pairs: HashSet<(Uuid, Uuid)> = pairs.collect();
-    if pairs.is_empty() {
-        return Ok(HashSet::new());
-    }
-    let (givers, owners): (Vec<Uuid>, Vec<Uuid>) = pairs.into_iter().unzip();
-    let sql = include_str!("../queries/grant/unfounded.sql");
-    let found = tx.query(sql, &[&uuid(workspace.to_bytes()), &givers, &owners]).await?;
-    let read = |row: &Row| {
-        let pair: (Uuid, Uuid) = (get(row, 0)?, get(row, 1)?);
-        let id = |id: Uuid| PrincipalId::from_bytes(id.into_bytes());
-        Ok((id(pair.0), id(pair.1)))
-    };
-    found.iter().map(read).collect()
+    stores::lock(tx, &ids.collect::<Result<Vec<_>>>()?).await
 }

@@ -8,14 +8,17 @@ mod database;
 use database::Scratch;
 use futures_util::future::join_all;
 use loci_model::event::LogEnd;
-use loci_model::policy::ConvenePass;
+use loci_model::policy::{self, ConvenePass, Facts};
+use loci_model::store::Who;
 use loci_model::{
-    Actor, Address, Event, Grant, GrantId, Grantee, Happening, Level, Membership, MemorySwitches,
-    Principal, PrincipalId, PrincipalKind, Store, StoreId, StorePolicy, event, limit,
+    Actor, Address, Audience, Event, Grant, GrantId, Grantee, Happening, Level, Membership,
+    MemorySwitches, Principal, PrincipalId, PrincipalKind, Store, StoreId, StorePolicy, event,
+    limit,
 };
 use loci_storage::contract::fixture::{World, next_bits};
 use loci_storage::{Idempotency, Mutation, Receipt, Storage, StorageError};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_postgres::NoTls;
 
 const SERVERS: usize = 3;
@@ -80,6 +83,20 @@ impl Town {
             created_at: now,
         };
         Mutation::Share(self.world.system().share(workspace, store, giver, now), grant)
+    }
+
+    async fn home(&self, owner: PrincipalId) -> StoreId {
+        let policy = StorePolicy { share: Who::Writer, ..StorePolicy::default() };
+        let address = Some(Address::home(owner));
+        let store = Store { owner, address, ..self.world.plan_store(policy) };
+        let id = store.id;
+        self.world.write(Mutation::CreateStore(store)).await.unwrap();
+        id
+    }
+
+    async fn facts(&self, store: StoreId, who: PrincipalId) -> Facts {
+        let facts = self.servers[2].facts(self.world.workspace, store, who, None).await;
+        facts.unwrap().unwrap()
     }
 
     fn happening(&self, detail: &str) -> Happening {
@@ -227,7 +244,8 @@ async fn one_store_is_made_at_an_address_whoever_asks() {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_leaves_two_groups_at_once_keeps_nothing_of_either() {
     let town = Town::new().await;
-    let (owner, store) = (town.world.owner, town.world.store);
+    let owner = town.world.owner;
+    let store = town.home(owner).await;
     let guest = town.principal(PrincipalKind::Agent, "guest").await;
     let friend = town.principal(PrincipalKind::Agent, "friend").await;
     for round in 0..10 {
@@ -252,9 +270,54 @@ async fn who_leaves_two_groups_at_once_keeps_nothing_of_either() {
             })
             .sum();
         assert_eq!(revoked, 1);
-        assert_eq!(town.world.facts(friend).await.grants, []);
-        assert_eq!(town.world.facts(guest).await.relation, None);
+        assert_eq!(town.facts(store, friend).await.grants, []);
+        assert_eq!(town.facts(store, guest).await.relation, None);
     }
+    town.assert_chained().await;
+}
+
+/// Whoever loses the right to give in the same moment in which they give leaves nothing behind, on
+/// whatever servers the two happen.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_loses_the_right_to_give_while_giving_leaves_nothing_behind() {
+    let town = Town::new().await;
+    let owner = town.world.owner;
+    let store = town.home(owner).await;
+    let guest = town.principal(PrincipalKind::Agent, "guest").await;
+    let friend = town.principal(PrincipalKind::Agent, "friend").await;
+    let group = town.principal(PrincipalKind::Group, "chat").await;
+    town.join(group, owner).await;
+    let mut given = 0;
+    for round in 0..60 {
+        let (workspace, now) = (town.world.workspace, town.world.now());
+        let ends = if round % 2 == 0 {
+            town.join(group, guest).await;
+            town.leave(group, guest)
+        } else {
+            let Mutation::Share(pass, grant) = town.share(store, owner, guest) else { panic!() };
+            let grant = Grant { level: Level::ReadWrite, ..grant };
+            let id = grant.id;
+            town.world.write(Mutation::Share(pass, grant)).await.unwrap();
+            Mutation::Revoke(town.world.system().share(workspace, store, owner, now), id)
+        };
+        let facts = town.facts(store, guest).await;
+        let caller = town.world.caller(guest, Audience::Host);
+        let pass = policy::share(&caller, &facts, now).unwrap();
+        let Mutation::Share(_, grant) = town.share(store, guest, friend) else { panic!() };
+        let gives = town.audited(Mutation::Share(pass, grant));
+        let wait = Duration::from_micros(200 * (round % 7));
+        let (gave, ended) = tokio::join!(town.servers[0].write(gives, None), async {
+            tokio::time::sleep(wait).await;
+            town.servers[1].write(town.audited(ends), None).await
+        });
+        ended.unwrap();
+        given += usize::from(gave.is_ok());
+        if let Err(error) = gave {
+            assert!(matches!(error, StorageError::NotFound("memory store")), "{error}");
+        }
+        assert_eq!(town.facts(store, friend).await.grants, [], "round {round}");
+    }
+    assert!(given > 0, "a race that is always lost shows nothing");
     town.assert_chained().await;
 }
 

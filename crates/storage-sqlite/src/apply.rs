@@ -8,7 +8,8 @@ use crate::ends::Moves;
 use crate::fault::{Fault, Result, not_found};
 use crate::stores::{self, StoreRow};
 use crate::{events, idempotency, keys, members, sessions, vectors};
-use loci_model::StoreId;
+use loci_model::{Grant, StoreId};
+use loci_storage::ground::told;
 use loci_storage::{Applied, Idempotency, Mutation, Receipt};
 use rusqlite::Connection;
 use std::collections::HashMap;
@@ -23,6 +24,8 @@ pub(crate) struct Core {
     stores: HashMap<StoreId, StoreRow>,
     /// How far the open transaction has moved feeds and marks.
     pub(crate) moves: Moves,
+    /// The grants that went with the mutation at hand.
+    pub(crate) taken: Vec<Grant>,
     last_memory_pk: i64,
     last_version_pk: i64,
 }
@@ -32,8 +35,8 @@ impl Core {
         let last = |sql| conn.query_row(sql, [], |row| row.get(0));
         let last_memory_pk = last(include_str!("../queries/memory/last_key.sql"))?;
         let last_version_pk = last(include_str!("../queries/version/last_key.sql"))?;
-        let (stores, moves) = (HashMap::new(), Moves::default());
-        Ok(Self { conn, stores, moves, last_memory_pk, last_version_pk })
+        let (stores, moves, taken) = (HashMap::new(), Moves::default(), Vec::new());
+        Ok(Self { conn, stores, moves, taken, last_memory_pk, last_version_pk })
     }
 
     /// Applies one mutation inside the open transaction.
@@ -62,12 +65,15 @@ impl Core {
         match mutation {
             Mutation::CreateWorkspace(id, at) => keys::create_workspace(&self.conn, *id, *at),
             Mutation::CreatePrincipal(principal) => keys::create_principal(&self.conn, principal),
+            Mutation::Recast(pass, id, kind, is_admin) => {
+                keys::recast(&self.conn, pass, *id, *kind, *is_admin)
+            }
             Mutation::SwitchMemory(pass, id, memory) => {
                 keys::switch_memory(&self.conn, pass, *id, *memory)
             }
             Mutation::AddMember(pass, new) => members::add(&self.conn, pass, *new),
             Mutation::RemoveMember { pass, group, member } => {
-                members::remove(&self.conn, pass, *group, *member)
+                self.remove_member(pass, *group, *member)
             }
             Mutation::CreateKey(key) => keys::create(&self.conn, key),
             Mutation::RevokeKey(pass, id) => keys::revoke(&self.conn, pass, *id),
@@ -103,8 +109,12 @@ impl Core {
                 Ok(Receipt::Recorded(events::record(&self.conn, happening)?))
             }
             Mutation::Audited(mutation, happening) => {
+                self.taken.clear();
                 let receipt = self.dispatch(mutation)?;
                 events::record(&self.conn, happening)?;
+                for other in told(happening, &std::mem::take(&mut self.taken)) {
+                    events::record(&self.conn, &other)?;
+                }
                 Ok(receipt)
             }
         }

@@ -1,16 +1,18 @@
-//! Sharing. A store has at most one grant for each grantee; taking one back takes back what stood
-//! on it.
+//! Sharing. A store has at most one grant for each grantee; what stands on what is decided by the
+//! store's ledger, which is read here and written down.
 
 use crate::apply::Core;
-use crate::fault::{Result, not_found};
-use crate::keys;
-use crate::row::{self, int, micros, opt_id_bytes, opt_time, time};
+use crate::fault::Result;
+use crate::row::{self, micros, opt_id_bytes, opt_time, time};
+use crate::stores::StoreRow;
+use crate::{keys, members};
 use loci_model::policy::SharePass;
-use loci_model::{Grant, GrantId, Grantee, PrincipalId, StoreId, limit};
+use loci_model::{Grant, GrantId, Grantee, PrincipalId, StoreId, Timestamp};
+use loci_storage::Receipt;
 use loci_storage::column::Code;
-use loci_storage::ground::{beyond, take_back};
-use loci_storage::{Receipt, StorageError};
+use loci_storage::ground::{Ledger, Person, concerned, people};
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::collections::HashMap;
 
 fn read(row: &Row<'_>, store: StoreId) -> rusqlite::Result<Grant> {
     Ok(Grant {
@@ -89,62 +91,55 @@ pub(crate) fn put(conn: &Connection, store_pk: i64, grant: &Grant) -> Result<()>
 
 impl Core {
     pub(crate) fn share(&mut self, pass: &SharePass, grant: &Grant) -> Result<Receipt> {
-        self.with_store(pass.store(), |core, row| {
-            let outlives = match (pass.expires_max(), grant.expires_at) {
-                (None, _) => false,
-                (Some(_), None) => true,
-                (Some(latest), Some(end)) => end > latest,
-            };
-            if grant.level > pass.level_max() || outlives {
-                return Err(StorageError::ExceedsGiver.into());
-            }
-            let mut grant = grant.clone();
-            grant.store = pass.store();
-            let grantee = match grant.grantee {
-                Grantee::Principal(id) => Some(id),
-                Grantee::Everyone => None,
-            };
-            match to_grantee(&core.conn, row.store_pk, pass.store(), grantee)? {
-                Some(known) if !pass.may_replace(&known) => {
-                    return Err(StorageError::ExceedsGiver.into());
-                }
-                Some(known) => grant.id = known.id,
-                None => {
-                    let count: i64 = core
-                        .conn
-                        .prepare_cached(include_str!("../queries/grant/count.sql"))?
-                        .query_row([row.store_pk], |row| row.get(0))?;
-                    if count >= int(limit::GRANTS_PER_STORE_MAX as u64) {
-                        return Err(StorageError::TooMany("grants").into());
-                    }
-                }
-            }
+        let (grant, taken) = self.with_store(pass.store(), |core, row| {
+            let mut ledger = ledger(&core.conn, row, concerned(pass, grant))?;
+            let (grant, taken) = ledger.share(pass, grant)?;
             put(&core.conn, row.store_pk, &grant)?;
-            let is_admin = match grantee.map(|id| keys::principal(&core.conn, id)) {
-                Some(found) => found?.is_some_and(|found| found.is_admin),
-                None => false,
-            };
-            let needs_none = |who| is_admin || who == row.store.owner;
-            let mut grants = list(&core.conn, row.store_pk, pass.store())?;
-            for id in beyond(&grants, &grant, needs_none) {
-                let taken = take_back(&mut grants, id, row.store.owner);
-                delete(&core.conn, row.store_pk, &taken)?;
-            }
-            Ok(Receipt::Grant(grant))
-        })
+            delete(&core.conn, row.store_pk, &taken)?;
+            Ok((grant, taken))
+        })?;
+        Ok(Receipt::Grant { grant, revoked: self.gone(taken) })
     }
 
     pub(crate) fn revoke(&mut self, pass: &SharePass, id: GrantId) -> Result<Receipt> {
-        self.with_store(pass.store(), |core, row| {
-            let mut grants = list(&core.conn, row.store_pk, pass.store())?;
-            let found = grants.iter().find(|grant| grant.id == id);
-            if !found.is_some_and(|grant| pass.may_revoke(grant)) {
-                return Err(not_found("grant"));
-            }
-            let revoked = take_back(&mut grants, id, row.store.owner);
-            delete(&core.conn, row.store_pk, &revoked).map(Receipt::Revoked)
-        })
+        let taken = self.with_store(pass.store(), |core, row| {
+            let taken = ledger(&core.conn, row, [pass.giver()])?.revoke(pass, id)?;
+            delete(&core.conn, row.store_pk, &taken)?;
+            Ok(taken)
+        })?;
+        Ok(Receipt::Revoked(self.gone(taken)))
     }
+
+    /// Keeps grants that went for the audit log.
+    pub(crate) fn gone(&mut self, taken: Vec<Grant>) -> Vec<GrantId> {
+        let ids = taken.iter().map(|grant| grant.id).collect();
+        self.taken = taken;
+        ids
+    }
+}
+
+/// Everything that decides about the grants of a store.
+fn ledger(
+    conn: &Connection,
+    row: &StoreRow,
+    concerned: impl IntoIterator<Item = PrincipalId>,
+) -> Result<Ledger> {
+    let grants = list(conn, row.store_pk, row.store.id)?;
+    let mut known = HashMap::new();
+    for who in people(&grants, concerned) {
+        let is_admin = keys::principal(conn, who)?.is_some_and(|who| who.is_admin);
+        let relation = members::relation(conn, who, row.store.owner)?;
+        known.insert(who, Person { is_admin, relation });
+    }
+    let home_of = members::home_of(conn, &row.store)?;
+    Ok(Ledger { store: row.store.clone(), home_of, grants, people: known })
+}
+
+/// Takes back what nobody can give of a store any more.
+pub(crate) fn settle(conn: &Connection, row: &StoreRow, now: Timestamp) -> Result<Vec<Grant>> {
+    let taken = ledger(conn, row, [])?.settle(now);
+    delete(conn, row.store_pk, &taken)?;
+    Ok(taken)
 }
 
 /// The stores of an owner of which somebody gave grants.
@@ -152,36 +147,19 @@ pub(crate) fn shared_by(
     conn: &Connection,
     giver: PrincipalId,
     owner: PrincipalId,
-) -> Result<Vec<(i64, StoreId)>> {
+) -> Result<Vec<StoreId>> {
     let sql = include_str!("../queries/grant/stores_of_giver.sql");
     let mut statement = conn.prepare_cached(sql)?;
     let stores = statement.query_map(params![giver.to_bytes(), owner.to_bytes()], |row| {
-        Ok((row.get(0)?, StoreId::from_bytes(row.get(1)?)))
+        row.get(0).map(StoreId::from_bytes)
     })?;
     Ok(stores.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Takes back everything that somebody gave of the grants of a store, with what stood on it.
-pub(crate) fn take_back_all(
-    conn: &Connection,
-    store_pk: i64,
-    mut grants: Vec<Grant>,
-    owner: PrincipalId,
-    giver: PrincipalId,
-) -> Result<Vec<GrantId>> {
-    let given = grants.iter().filter(|grant| grant.given_by == giver);
-    let given: Vec<GrantId> = given.map(|grant| grant.id).collect();
-    let mut revoked = Vec::new();
-    for id in given {
-        revoked.extend(take_back(&mut grants, id, owner));
-    }
-    delete(conn, store_pk, &revoked)
-}
-
-fn delete(conn: &Connection, store_pk: i64, revoked: &[Grant]) -> Result<Vec<GrantId>> {
+fn delete(conn: &Connection, store_pk: i64, taken: &[Grant]) -> Result<()> {
     let mut statement = conn.prepare_cached(include_str!("../queries/grant/delete.sql"))?;
-    for grant in revoked {
+    for grant in taken {
         statement.execute(params![store_pk, grantee_bytes(grant.grantee)])?;
     }
-    Ok(revoked.iter().map(|grant| grant.id).collect())
+    Ok(())
 }

@@ -113,9 +113,9 @@ fn read_again(conn: &Connection, refs: ReceiptRefs) -> Result<Receipt> {
             Receipt::Redacted(Box::new(found.version))
         }
         ReceiptRefs::Erased(memory, versions) => Receipt::Erased { memory, versions },
-        ReceiptRefs::Grant(id) => {
-            let found = grants::by_id(conn, id)?;
-            Receipt::Grant(found.ok_or_else(|| not_found("grant"))?)
+        ReceiptRefs::Grant(id, revoked) => {
+            let grant = grants::by_id(conn, id)?.ok_or_else(|| not_found("grant"))?;
+            Receipt::Grant { grant, revoked }
         }
         ReceiptRefs::Revoked(ids) => Receipt::Revoked(ids),
         ReceiptRefs::Session(workspace, id) => {

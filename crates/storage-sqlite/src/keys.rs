@@ -4,8 +4,8 @@ use crate::fault::{Result, not_found};
 use crate::row::{self, micros, opt_time, time, unreadable};
 use loci_model::policy::AdminPass;
 use loci_model::{
-    ApiKey, KeyId, KeyScope, Level, MemorySwitches, Power, Principal, PrincipalId, SessionId,
-    StoreId, Timestamp, WorkspaceId,
+    ApiKey, KeyId, KeyScope, Level, MemorySwitches, Power, Principal, PrincipalId, PrincipalKind,
+    SessionId, StoreId, Timestamp, WorkspaceId,
 };
 use loci_storage::column::{self, Code, pack_ids, unpack_ids};
 use loci_storage::{Receipt, StorageError};
@@ -72,6 +72,32 @@ pub(crate) fn create_principal(conn: &Connection, principal: &Principal) -> Resu
         column::switches_code(principal.memory),
     ])?;
     Ok(Receipt::Principal(principal.clone()))
+}
+
+/// Says what a principal is, if it is nobody yet.
+pub(crate) fn recast(
+    conn: &Connection,
+    pass: &AdminPass,
+    id: PrincipalId,
+    kind: PrincipalKind,
+    is_admin: bool,
+) -> Result<Receipt> {
+    let mut found = principal(conn, id)?
+        .filter(|found| found.workspace == pass.workspace())
+        .ok_or_else(|| not_found("principal"))?;
+    let is_somebody: bool = conn
+        .prepare_cached(include_str!("../queries/principal/is_somebody.sql"))?
+        .query_row([id.to_bytes()], |row| row.get(0))?;
+    if is_somebody || found.kind != PrincipalKind::Agent || found.is_admin {
+        return Err(StorageError::Taken("name").into());
+    }
+    conn.prepare_cached(include_str!("../queries/principal/recast.sql"))?.execute(params![
+        id.to_bytes(),
+        kind.code(),
+        is_admin
+    ])?;
+    (found.kind, found.is_admin) = (kind, is_admin);
+    Ok(Receipt::Principal(found))
 }
 
 pub(crate) fn switch_memory(

@@ -4,18 +4,19 @@
 //! so it ends with the membership. Only grants outlive it, and those that stood on it alone are taken
 //! back in the transaction that ends it.
 
+use crate::apply::Core;
 use crate::fault::{Result, not_found};
 use crate::row::{int, time};
 use crate::stores::StoreRow;
 use crate::{grants, keys};
 use loci_model::policy::{AdminPass, ConvenePass, Facts, Relation};
 use loci_model::{
-    GrantId, Invalid, Membership, PrincipalId, PrincipalKind, Timestamp, WorkspaceId, limit,
+    Invalid, Membership, PrincipalId, PrincipalKind, Store, StoreId, WorkspaceId, limit,
 };
-use loci_storage::ground::holds_grant;
+use loci_storage::ground::is_home;
 use loci_storage::{Receipt, StorageError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Membership> {
     Ok(Membership {
@@ -43,6 +44,14 @@ pub(crate) fn relation(
         })
     });
     Ok(found?)
+}
+
+/// What sort of owner has its home in a store, if it is one.
+pub(crate) fn home_of(conn: &Connection, store: &Store) -> Result<Option<PrincipalKind>> {
+    if !is_home(store) {
+        return Ok(None);
+    }
+    Ok(keys::principal(conn, store.owner)?.map(|owner| owner.kind))
 }
 
 /// Everybody whose stores somebody reaches by being in groups: the same answers as [`relation`], for
@@ -81,7 +90,8 @@ impl Circle {
     pub(crate) fn facts(&self, conn: &Connection, row: StoreRow) -> Result<Facts> {
         let grants = grants::concerning(conn, row.store_pk, row.store.id, self.who)?;
         let relation = self.relation(row.store.owner);
-        Ok(Facts { store: row.store, grants, relation, attachment: None })
+        let home_of = home_of(conn, &row.store)?;
+        Ok(Facts { store: row.store, grants, home_of, relation, attachment: None })
     }
 }
 
@@ -166,36 +176,51 @@ fn put(conn: &Connection, workspace: WorkspaceId, new: Membership) -> Result<Opt
     Ok(None)
 }
 
-pub(crate) fn remove(
+impl Core {
+    pub(crate) fn remove_member(
+        &mut self,
+        pass: &ConvenePass,
+        group: PrincipalId,
+        member: PrincipalId,
+    ) -> Result<Receipt> {
+        let stores = remove(&self.conn, pass, group, member)?;
+        let mut taken = Vec::new();
+        for store in stores {
+            taken.extend(
+                self.with_store(store, |core, row| grants::settle(&core.conn, row, pass.now()))?,
+            );
+        }
+        Ok(Receipt::MemberRemoved { group, member, revoked: self.gone(taken) })
+    }
+}
+
+/// Takes somebody out of a group and tells the stores of which somebody gave something, perhaps only
+/// because of it.
+fn remove(
     conn: &Connection,
     pass: &ConvenePass,
     group: PrincipalId,
     member: PrincipalId,
-) -> Result<Receipt> {
+) -> Result<BTreeSet<StoreId>> {
     let inside = list(conn, pass.workspace(), group)?;
     if !inside.iter().any(|one| one.member == member) {
         return Err(not_found("member"));
     }
     conn.prepare_cached(include_str!("../queries/membership/delete.sql"))?
         .execute(params![group.to_bytes(), member.to_bytes()])?;
-    // Who gave what on whose store, and perhaps only because of this membership.
-    let mut others: HashMap<PrincipalId, usize> =
-        inside.iter().zip(1..).map(|(one, place)| (one.member, place)).collect();
-    others.insert(group, 0);
-    let mut pairs = given_by_or_of(conn, member)?;
-    pairs.retain(|(giver, owner)| {
-        let (other, is_giver) = if *giver == member { (owner, true) } else { (giver, false) };
-        *other != member && others.contains_key(other) && (is_giver || *other != group)
-    });
-    pairs.sort_by_key(|(giver, owner)| {
-        let other = if *giver == member { owner } else { giver };
-        (others[other], *giver != member)
-    });
-    let mut revoked = Vec::new();
-    for (giver, owner) in pairs {
-        take_back_unfounded(conn, giver, owner, pass.now(), &mut revoked)?;
+    let is_other =
+        |one: PrincipalId| one != member && inside.iter().any(|in_it| in_it.member == one);
+    let mut stores = BTreeSet::new();
+    for (giver, owner) in given_by_or_of(conn, member)? {
+        let may_have_lost = match owner == member {
+            true => is_other(giver),
+            false => giver == member && (owner == group || is_other(owner)),
+        };
+        if may_have_lost {
+            stores.extend(grants::shared_by(conn, giver, owner)?);
+        }
     }
-    Ok(Receipt::MemberRemoved { group, member, revoked })
+    Ok(stores)
 }
 
 /// Those who gave grants and those whose stores they gave, where either is somebody.
@@ -205,35 +230,4 @@ fn given_by_or_of(conn: &Connection, who: PrincipalId) -> Result<Vec<(PrincipalI
         Ok((PrincipalId::from_bytes(row.get(0)?), PrincipalId::from_bytes(row.get(1)?)))
     })?;
     Ok(pairs.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Takes back what somebody gave of an owner's stores, where nothing lets them give it any more.
-fn take_back_unfounded(
-    conn: &Connection,
-    giver: PrincipalId,
-    owner: PrincipalId,
-    now: Timestamp,
-    revoked: &mut Vec<GrantId>,
-) -> Result<()> {
-    if needs_no_grant(conn, giver, owner)? {
-        return Ok(());
-    }
-    for (store_pk, store) in grants::shared_by(conn, giver, owner)? {
-        let known = grants::list(conn, store_pk, store)?;
-        let mut rooted = HashSet::new();
-        for by in known.iter().map(|grant| grant.given_by).collect::<HashSet<_>>() {
-            if needs_no_grant(conn, by, owner)? {
-                rooted.insert(by);
-            }
-        }
-        if !holds_grant(&known, giver, now, |one| rooted.contains(&one)) {
-            revoked.extend(grants::take_back_all(conn, store_pk, known, owner, giver)?);
-        }
-    }
-    Ok(())
-}
-
-fn needs_no_grant(conn: &Connection, who: PrincipalId, owner: PrincipalId) -> Result<bool> {
-    let is_admin = keys::principal(conn, who)?.is_some_and(|who| who.is_admin);
-    Ok(is_admin || who == owner || relation(conn, who, owner)?.is_some())
 }

@@ -196,7 +196,8 @@ pub(crate) fn facts(
         Some(session) => crate::sessions::access(conn, workspace, session, store)?,
     };
     let relation = crate::members::relation(conn, principal, row.store.owner)?;
-    Ok(Some(Facts { store: row.store, grants, relation, attachment }))
+    let home_of = crate::members::home_of(conn, &row.store)?;
+    Ok(Some(Facts { store: row.store, grants, home_of, relation, attachment }))
 }
 
 pub(crate) fn get(

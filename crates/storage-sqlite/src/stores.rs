@@ -262,7 +262,13 @@ pub(crate) fn list(
         }
         let facts = match &circle {
             Some(circle) => circle.facts(conn, found)?,
-            None => Facts { store: found.store, grants: vec![], relation: None, attachment: None },
+            None => Facts {
+                store: found.store,
+                grants: vec![],
+                home_of: None,
+                relation: None,
+                attachment: None,
+            },
         };
         if pass.shows(&facts) {
             stores.push(facts.store);
@@ -306,7 +312,10 @@ pub(crate) fn all_facts(conn: &Connection, caller: &Caller) -> Result<Vec<Facts>
         rows.extend(statement.query_map(reach, read)?.collect::<rusqlite::Result<Vec<_>>>()?);
     }
     let circle = Circle::of(conn, caller.principal)?;
-    rows.into_iter().map(|row| circle.facts(conn, row)).collect()
+    let known = rows.into_iter().map(|row| circle.facts(conn, row));
+    let mut known = known.collect::<Result<Vec<_>>>()?;
+    known.retain(|facts| caller.is_admin || facts.concern(caller.principal));
+    Ok(known)
 }
 
 /// The same for a session: only what it attaches.

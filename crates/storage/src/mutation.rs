@@ -7,8 +7,8 @@ use loci_model::policy::{AdminPass, ConvenePass, ManagePass, SharePass, WritePas
 use loci_model::store::{LabelsPatch, PolicyPatch};
 use loci_model::{
     ApiKey, Cause, Edit, Grant, GrantId, Happening, KeyId, Membership, MemoryId, MemorySwitches,
-    Principal, PrincipalId, Session, SessionId, Store, StorePatch, Timestamp, VersionId,
-    WorkspaceId,
+    Principal, PrincipalId, PrincipalKind, Session, SessionId, Store, StorePatch, Timestamp,
+    VersionId, WorkspaceId,
 };
 
 /// The reasons that storage engines write into the feed themselves.
@@ -78,6 +78,9 @@ pub enum Mutation {
     CreateWorkspace(WorkspaceId, Timestamp),
     /// Makes a principal; its name must be free in the workspace.
     CreatePrincipal(Principal),
+    /// Says what a principal is that is there only because somebody shared with it: an agent that
+    /// never had a key, owns no store, is in no group and gave nothing. Any other is `Taken`.
+    Recast(AdminPass, PrincipalId, PrincipalKind, bool),
     /// Says which memory a principal may use.
     SwitchMemory(AdminPass, PrincipalId, MemorySwitches),
     /// Puts somebody who is not a group into a group; who is in it already stays.

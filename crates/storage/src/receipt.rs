@@ -46,8 +46,13 @@ pub enum Receipt {
         /// How many versions were scrubbed.
         versions: u64,
     },
-    /// The grant as stored.
-    Grant(Grant),
+    /// The store is shared.
+    Grant {
+        /// The grant as stored.
+        grant: Grant,
+        /// The grants that went because their giver was left with less.
+        revoked: Vec<GrantId>,
+    },
     /// The grants that were taken back.
     Revoked(Vec<GrantId>),
     /// The session as it is now.

@@ -44,8 +44,8 @@ pub enum ReceiptRefs {
     Redacted(StoreId, VersionId),
     /// A memory that was erased, and how many versions were scrubbed.
     Erased(MemoryId, u64),
-    /// A grant.
-    Grant(GrantId),
+    /// A grant, and the grants that went because it left their giver with less.
+    Grant(GrantId, Vec<GrantId>),
     /// Grants that were taken back.
     Revoked(Vec<GrantId>),
     /// A session.
@@ -93,7 +93,7 @@ impl From<&Receipt> for ReceiptRefs {
             }
             Receipt::Redacted(version) => Self::Redacted(version.store, version.id),
             Receipt::Erased { memory, versions } => Self::Erased(*memory, *versions),
-            Receipt::Grant(grant) => Self::Grant(grant.id),
+            Receipt::Grant { grant, revoked } => Self::Grant(grant.id, revoked.clone()),
             Receipt::Revoked(ids) => Self::Revoked(ids.clone()),
             Receipt::Session(session) => Self::Session(session.workspace, session.id),
             Receipt::SessionRemoved(id) => Self::SessionRemoved(*id),
@@ -136,7 +136,10 @@ impl ReceiptRefs {
             Self::Erased(memory, versions) => {
                 (8, [&memory.to_bytes()[..], &versions.to_be_bytes()].concat())
             }
-            Self::Grant(id) => (9, id.to_bytes().into()),
+            Self::Grant(id, revoked) => {
+                let grants = revoked.iter().map(|id| id.to_bytes());
+                (9, column::pack_ids([id.to_bytes()].into_iter().chain(grants)))
+            }
             Self::Revoked(ids) => (10, column::pack_ids(ids.iter().map(|id| id.to_bytes()))),
             Self::Session(workspace, session) => {
                 (11, column::pack_ids([workspace.to_bytes(), session.to_bytes()]))
@@ -188,7 +191,11 @@ impl ReceiptRefs {
                 let memory = MemoryId::from_bytes(rest.take()?);
                 Self::Erased(memory, u64::from_be_bytes(rest.take()?))
             }
-            9 => Self::Grant(GrantId::from_bytes(rest.take()?)),
+            9 => {
+                let id = GrantId::from_bytes(rest.take()?);
+                let revoked = column::unpack_ids(std::mem::take(&mut rest.0))?;
+                Self::Grant(id, revoked.into_iter().map(GrantId::from_bytes).collect())
+            }
             10 => {
                 let ids = column::unpack_ids(std::mem::take(&mut rest.0))?;
                 Self::Revoked(ids.into_iter().map(GrantId::from_bytes).collect())
@@ -283,7 +290,7 @@ mod tests {
             ]),
             ReceiptRefs::Redacted(StoreId::from_u128(6), VersionId::from_u128(7)),
             ReceiptRefs::Erased(MemoryId::from_u128(8), 9),
-            ReceiptRefs::Grant(GrantId::from_u128(10)),
+            ReceiptRefs::Grant(GrantId::from_u128(10), vec![GrantId::from_u128(27)]),
             ReceiptRefs::Revoked(vec![GrantId::from_u128(11), GrantId::from_u128(12)]),
             ReceiptRefs::Session(WorkspaceId::from_u128(13), SessionId::from_u128(14)),
             ReceiptRefs::SessionRemoved(SessionId::from_u128(15)),

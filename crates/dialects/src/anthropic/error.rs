@@ -33,7 +33,7 @@ struct Refused {
 enum Advice {
     Nothing,
     DoNotRetry,
-    RetrySoon,
+    RetryAfter(u32),
 }
 
 /// The error envelope.
@@ -108,8 +108,8 @@ impl Problem {
             Advice::DoNotRetry => {
                 headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
             }
-            Advice::RetrySoon => {
-                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            Advice::RetryAfter(secs) => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from(secs));
             }
         }
         response
@@ -118,7 +118,7 @@ impl Problem {
 
 impl From<&Error> for Problem {
     fn from(error: &Error) -> Self {
-        use Advice::{DoNotRetry, Nothing, RetrySoon};
+        use Advice::{DoNotRetry, Nothing, RetryAfter};
         const INVALID: &str = "invalid_request_error";
         let (status, kind, advice) = match error {
             Error::Invalid(_)
@@ -135,10 +135,10 @@ impl From<&Error> for Problem {
             Error::PathTaken { .. } => (409, "memory_path_conflict_error", DoNotRetry),
             Error::ExpectFailed => (409, "memory_precondition_failed_error", DoNotRetry),
             Error::Taken(_) | Error::Repeat { .. } => (409, "conflict_error", DoNotRetry),
-            Error::TooMany(_) => (429, "rate_limit_error", RetrySoon),
+            Error::TooMany { after_secs, .. } => (429, "rate_limit_error", RetryAfter(*after_secs)),
             Error::Replica => (421, INVALID, DoNotRetry),
             Error::Internal(_) => (500, "api_error", Nothing),
-            Error::Unavailable(_) => (503, "api_error", RetrySoon),
+            Error::Unavailable(_) => (503, "api_error", RetryAfter(1)),
             Error::Full => (507, "api_error", DoNotRetry),
         };
         Self(Box::new(Refused {
@@ -213,7 +213,7 @@ mod tests {
         check(Error::Taken("name"), 409, "conflict_error", Advice::DoNotRetry);
         check(Error::Replica, 421, invalid, Advice::DoNotRetry);
         check(Error::Internal("why".into()), 500, "api_error", Advice::Nothing);
-        check(Error::Unavailable("busy"), 503, "api_error", Advice::RetrySoon);
+        check(Error::Unavailable("busy"), 503, "api_error", Advice::RetryAfter(1));
         check(Error::Full, 507, "api_error", Advice::DoNotRetry);
     }
 

@@ -6,7 +6,7 @@
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
-use loci_engine::Error;
+use loci_engine::{Error, codes};
 use loci_model::{Invalid, RequestId};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -20,7 +20,8 @@ pub(in crate::robutler) struct Problem(Box<Refused>);
 struct Refused {
     status: StatusCode,
     message: Cow<'static, str>,
-    is_worth_repeating: bool,
+    /// When it can be asked again, for what passes.
+    after_secs: Option<u32>,
     /// For the log only.
     hidden: Option<String>,
 }
@@ -60,7 +61,7 @@ impl Problem {
 
     fn new(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
         let message = message.into();
-        Self(Box::new(Refused { status, message, is_worth_repeating: false, hidden: None }))
+        Self(Box::new(Refused { status, message, after_secs: None, hidden: None }))
     }
 
     /// The answer; `has_message` repeats what is wrong as `message`.
@@ -77,8 +78,8 @@ impl Problem {
         let message = has_message.then_some(&*refused.message);
         let mut response = super::render::json(&ErrorBody { error: &refused.message, message });
         *response.status_mut() = refused.status;
-        if refused.is_worth_repeating {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        if let Some(secs) = refused.after_secs {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(secs));
         }
         response
     }
@@ -99,7 +100,7 @@ fn status(error: &Error) -> u16 {
         }
         Error::TooLarge { .. } => 413,
         Error::Replica => 421,
-        Error::OverQuota(_) | Error::TooMany(_) => 429,
+        Error::OverQuota(_) | Error::TooMany { .. } => 429,
         Error::Internal(_) => 500,
         Error::Unavailable(_) => 503,
         Error::Full => 507,
@@ -114,7 +115,7 @@ impl From<&Error> for Problem {
                 Error::NotFound("memory store") => "access to this store is denied".into(),
                 error => error.to_string().into(),
             },
-            is_worth_repeating: matches!(error, Error::TooMany(_) | Error::Unavailable(_)),
+            after_secs: codes::retry_after_secs(error),
             hidden: match error {
                 Error::Internal(why) => Some(why.clone()),
                 _ => None,
@@ -162,7 +163,7 @@ mod tests {
             (Error::TooLarge { bytes: 2, limit: 1 }, 413),
             (Error::Replica, 421),
             (Error::OverQuota("full".into()), 429),
-            (Error::TooMany("slower"), 429),
+            (Error::TooMany { why: "slower", after_secs: 9 }, 429),
             (Error::Internal("why".into()), 500),
             (Error::Unavailable("busy"), 503),
             (Error::Full, 507),

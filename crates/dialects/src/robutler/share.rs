@@ -8,13 +8,11 @@ use super::error::Problem;
 use super::fields::Lifetime;
 use super::place::Place;
 use super::render::done;
-use loci_engine::{Context, Error, NewGrant, Purpose};
+use loci_engine::{Context, EXCEEDS_GIVER, Error, NewGrant, Purpose};
 use loci_model::{Grant, Grantee, Level, PrincipalKind, StoreId, Timestamp};
 
 /// Who may not be named as a principal: everybody.
 const EVERYONE: &str = "everyone";
-/// How the engine says that a grant goes beyond what its giver has.
-const EXCEEDS: &str = "a grant cannot exceed the giver's own access";
 
 /// A store to be shared.
 #[derive(utoipa::ToSchema)]
@@ -53,7 +51,7 @@ pub(super) async fn share(call: &Call) -> Answer {
     let new = NewGrant { grantee, level, expires_at: end };
     match call.engine.share(&context, store, new.clone()).await {
         // Without an end it lasts as long as it can.
-        Err(Error::Denied(EXCEEDS)) if end.is_none() => {
+        Err(Error::Denied(EXCEEDS_GIVER)) if end.is_none() => {
             let expires_at = own_end(call, &context, store).await?;
             let new = NewGrant { expires_at, ..new };
             call.engine.share(&context, store, new).await?;

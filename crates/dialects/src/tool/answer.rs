@@ -122,8 +122,8 @@ pub(super) fn refusal(error: &Error, request: Option<RequestId>) -> Response<Bod
     *response.status_mut() =
         StatusCode::from_u16(code.status).expect("the table holds valid statuses");
     let headers = response.headers_mut();
-    if code.is_retryable {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    if let Some(secs) = codes::retry_after_secs(error) {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(secs));
     } else if matches!(code.status, 409 | 507) {
         headers.insert("x-should-retry", HeaderValue::from_static("false"));
     }

@@ -12,6 +12,8 @@ pub(crate) struct Reached {
     /// Stores whose feed the caller may follow whole; only of these it may be told how far they
     /// are, because a number counts what it may not see.
     pub(crate) followable: HashSet<StoreId>,
+    /// How many stores were left out because there are too many.
+    pub(crate) left_out: usize,
 }
 
 impl Engine {
@@ -46,17 +48,14 @@ impl Engine {
                     }
                 }
                 let pass = policy::search(&context.caller, &facts, now);
-                Ok(Reached { followable: followable(context, &facts, now), pass })
+                Ok(Reached { followable: followable(context, &facts, now), pass, left_out: 0 })
             }
             Reach::Everywhere => {
                 let facts = self.storage.all_facts(&context.caller).await?;
                 let pass = policy::search(&context.caller, &facts, now);
-                if pass.stores().len() > limit::SEARCH_STORES_MAX {
-                    let max = limit::SEARCH_STORES_MAX;
-                    let why = format!("must be given: more than {max} stores can be searched");
-                    return Err(Invalid::new("memory_store_ids", why).into());
-                }
-                Ok(Reached { followable: followable(context, &facts, now), pass })
+                // Others can share as much as they like: that must not fail a search.
+                let (pass, left_out) = pass.with_at_most(limit::SEARCH_STORES_MAX);
+                Ok(Reached { followable: followable(context, &facts, now), pass, left_out })
             }
         }
     }
@@ -91,7 +90,7 @@ fn named(context: &Context, facts: &[Facts], now: Timestamp) -> Result<Reached> 
         // Searching is the least there is: who may not search may not know.
         return Err(Error::NotFound("memory store"));
     }
-    Ok(Reached { followable: followable(context, facts, now), pass })
+    Ok(Reached { followable: followable(context, facts, now), pass, left_out: 0 })
 }
 
 fn followable(context: &Context, facts: &[Facts], now: Timestamp) -> HashSet<StoreId> {

@@ -99,13 +99,14 @@ impl Engine {
         request: &SearchRequest,
     ) -> Result<SearchAnswer> {
         let mut reached = self.reach(context, &request.reach).await?;
-        let mut left_out = 0;
+        let mut left_out = reached.left_out;
         if !request.reach.is_named() {
-            (reached.pass, left_out) = reached.pass.with_guarded(limit::GUARDED_STORES_MAX);
+            let (pass, more) = reached.pass.with_guarded(limit::GUARDED_STORES_MAX);
+            (reached.pass, left_out) = (pass, left_out + more);
         }
         match self.guard(context, &reached.pass, &request.wanted.text).await {
             // Anybody can share with anybody; that must not keep them from what is their own.
-            Err(Error::TooMany(_)) if !request.reach.is_named() => {
+            Err(Error::TooMany { .. }) if !request.reach.is_named() => {
                 let (pass, more) = reached.pass.with_guarded(0);
                 (reached.pass, left_out) = (pass, left_out + more);
             }

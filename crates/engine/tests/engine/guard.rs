@@ -37,7 +37,7 @@ async fn what_is_taken_back_while_a_search_waits_is_not_found_by_it() {
     let grantee = Grantee::Principal(agent.caller.principal);
     for (reach, is_refused) in [(Reach::Store(store), true), (Reach::Everywhere, false)] {
         let grant = NewGrant { grantee, level: Level::Read, expires_at: None };
-        let grant = stage.engine.share(&stage.admin, store, grant).await.unwrap();
+        let grant = stage.engine.share(&stage.admin, store, grant).await.unwrap().grant;
         // Nobody makes vectors here, so it waits as long as it may.
         let wait = Some(Wait { until: None, at_most: Duration::from_millis(300) });
         let request = SearchRequest { reach, wait, ..asking(store, Wanted::new("tea", 10)) };

@@ -26,7 +26,8 @@ async fn a_grant_opens_and_revoking_closes_at_once() {
     let store = stage.store("shared").await.id;
     let agent = stage.somebody("agent").await;
     assert!(stage.engine.store(&agent, store).await.is_err());
-    let grant = stage.engine.share(&stage.admin, store, to(&agent, Level::Read)).await.unwrap();
+    let grant =
+        stage.engine.share(&stage.admin, store, to(&agent, Level::Read)).await.unwrap().grant;
     assert!(stage.engine.store(&agent, store).await.is_ok());
     assert_eq!(stage.engine.list_stores(&agent, &all_stores()).await.unwrap().items.len(), 1);
     let edit = Edit::put_text(MemoryPath::parse("/a").unwrap(), "x");
@@ -57,7 +58,7 @@ async fn sharing_on_never_gives_more_and_falls_with_its_giver() {
     let (writer, friend) = (stage.somebody("writer").await, stage.somebody("friend").await);
     let until = stage.engine.seams().now().plus_secs(100);
     let grant = NewGrant { expires_at: Some(until), ..to(&writer, Level::ReadWrite) };
-    let grant = stage.engine.share(&stage.admin, store, grant).await.unwrap();
+    let grant = stage.engine.share(&stage.admin, store, grant).await.unwrap().grant;
 
     let longer = stage.engine.share(&writer, store, to(&friend, Level::Read)).await;
     assert!(matches!(longer, Err(Error::Denied(_))), "no end is longer than an end");

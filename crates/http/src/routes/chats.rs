@@ -85,11 +85,10 @@ pub(crate) struct WholeChat {
 }
 
 /// What sort of member.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum MemberKind {
     /// An agent.
-    #[default]
     Agent,
     /// A person.
     User,
@@ -99,8 +98,9 @@ enum MemberKind {
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct JoinRequest {
-    /// What it is made as if nobody has its name; an agent when not given.
-    kind: MemberKind,
+    /// What it is. When not given, it is made as an agent if nobody has its name, and else is
+    /// what it is; given and different, the answer is 409.
+    kind: Option<MemberKind>,
 }
 
 /// What leaving took.
@@ -182,10 +182,10 @@ pub(crate) async fn add_member(
     InChat(chat, member): InChat,
     OptionalBody(wanted): OptionalBody<JoinRequest>,
 ) -> Result<Json<MemberView>> {
-    let kind = match wanted.kind {
+    let kind = wanted.kind.map(|kind| match kind {
         MemberKind::Agent => PrincipalKind::Agent,
         MemberKind::User => PrincipalKind::User,
-    };
+    });
     let engine = &native.engine;
     let membership = engine.add_member(&context, &chat, &member, kind).await?;
     let member = engine.named(&context, &membership.member.to_string()).await?;

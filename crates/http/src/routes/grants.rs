@@ -6,7 +6,7 @@ use crate::extract::{Authed, Id, InStore, JsonBody};
 use crate::wire::{List, time};
 use axum::Json;
 use axum::extract::State;
-use loci_engine::{Context, Engine, NewGrant};
+use loci_engine::{Context, Engine, NewGrant, Shared};
 use loci_model::{Grant, GrantId, Grantee, StoreId};
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
@@ -55,6 +55,15 @@ pub(crate) struct GrantView {
     expires_at: Option<String>,
     /// Since when.
     created_at: String,
+}
+
+/// A store that was just shared with somebody.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SharedView {
+    #[serde(flatten)]
+    grant: GrantView,
+    /// Grants that went because this one left their giver with less.
+    revoked: Vec<String>,
 }
 
 impl GrantView {
@@ -136,13 +145,13 @@ pub(crate) async fn list(
 #[utoipa::path(post, path = "/v1/memory_stores/{memory_store_id}/grants",
     tag = "grants", operation_id = "grants_share",
     params(("memory_store_id" = String, Path)), request_body = GrantRequest,
-    responses((status = 200, body = GrantView)))]
+    responses((status = 200, body = SharedView)))]
 pub(crate) async fn share(
     State(native): State<Arc<Native>>,
     Authed(context): Authed,
     Id(store): Id<StoreId>,
     JsonBody(wanted): JsonBody<GrantRequest>,
-) -> Result<Json<GrantView>> {
+) -> Result<Json<SharedView>> {
     let engine = &native.engine;
     let now = engine.seams().now();
     let at = wanted.expires_at.as_deref();
@@ -151,8 +160,9 @@ pub(crate) async fn share(
     engine.require_share(&context, store).await?;
     let grantee = grantee(engine, &context, &wanted.grantee).await?;
     let new = NewGrant { grantee, level: wanted.level.into(), expires_at };
-    let grant = engine.share(&context, store, new).await?;
-    Ok(Json(GrantView::of(engine, &context, grant).await?))
+    let Shared { grant, revoked } = engine.share(&context, store, new).await?;
+    let revoked = revoked.iter().map(GrantId::to_string).collect();
+    Ok(Json(SharedView { grant: GrantView::of(engine, &context, grant).await?, revoked }))
 }
 
 /// Takes back a grant and those its grantee gave on.

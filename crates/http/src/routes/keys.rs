@@ -180,7 +180,7 @@ pub(crate) async fn create(
     let session = parse_session(wanted.session_id.as_deref())?;
     let stores = parse_stores(wanted.stores)?;
     let principal = match wanted.principal {
-        Some(name_or_id) => Some(engine.find_principal(&context, &name_or_id).await?.id),
+        Some(name_or_id) => Some(engine.key_owner(&context, &name_or_id).await?),
         None => None,
     };
     // A session speaks for a model and works on its stores; more has to be asked for.

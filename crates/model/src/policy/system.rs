@@ -2,9 +2,10 @@
 //! declares. Each use says why in the code.
 
 use super::{
-    AdminPass, BrowsePass, ConvenePass, ManagePass, ReadPass, SearchPass, SharePass, WritePass,
+    AdminPass, BrowsePass, ConvenePass, Giving, ManagePass, ReadPass, SearchPass, SharePass,
+    WritePass,
 };
-use crate::{Actor, Audience, Level, MemorySwitches, PrincipalId, StoreId, Timestamp, WorkspaceId};
+use crate::{Actor, Audience, MemorySwitches, PrincipalId, StoreId, Timestamp, WorkspaceId};
 
 /// Authority of Loci itself, for work no caller asked for. Making one demands a written reason.
 #[derive(Debug, Clone, Copy)]
@@ -64,15 +65,7 @@ impl System {
         giver: PrincipalId,
         now: Timestamp,
     ) -> SharePass {
-        SharePass {
-            workspace,
-            store,
-            now,
-            giver,
-            level_max: Level::ReadWrite,
-            expires_max: None,
-            revokes_any: true,
-        }
+        SharePass { workspace, store, now, giver, giving: Giving::ALL, is_unasked: true }
     }
 
     /// Sees every store of a workspace.

@@ -24,7 +24,7 @@ fn facts() -> Facts {
         updated_at: NOW,
         archived_at: None,
     };
-    Facts { store, grants: vec![], relation: None, attachment: None }
+    Facts { store, grants: vec![], home_of: None, relation: None, attachment: None }
 }
 
 fn caller(principal: PrincipalId) -> Caller {
@@ -54,6 +54,16 @@ fn grant(grantee: Grantee, level: Level, expires_at: Option<Timestamp>) -> Grant
     }
 }
 
+/// The home of a group or a user, for somebody who is near to it.
+fn beside(relation: Relation) -> Facts {
+    let kind = match relation {
+        Relation::Member => PrincipalKind::Group,
+        Relation::Companion => PrincipalKind::User,
+    };
+    let store = Store { address: Some(crate::Address::home(OWNER)), ..facts().store };
+    Facts { store, home_of: Some(kind), relation: Some(relation), ..facts() }
+}
+
 /// `s`earch, `r`ead, `w`rite, `h` share, `m`anage; then `?` when the store's existence is hidden.
 fn verbs(caller: &Caller, facts: &Facts) -> String {
     let mut allowed = String::new();
@@ -80,10 +90,13 @@ fn matrix() {
     let in_session =
         |principal| Caller { session: Some(SessionId::from_u128(3)), ..caller(principal) };
     let attached = |access| Facts { attachment: Some(access), ..facts() };
-    let related = |relation, grants| Facts { relation: Some(relation), grants, ..facts() };
+    let related = |relation, grants| Facts { grants, ..beside(relation) };
+    // What the owner has beside its home: a store it made and named, its notes about callers.
+    let made = |relation| Facts { relation: Some(relation), ..facts() };
     let at_home = || {
         let address = Some(crate::Address::home(OWNER));
-        Facts { store: Store { address, ..facts().store }, ..facts() }
+        let home_of = Some(PrincipalKind::Agent);
+        Facts { store: Store { address, ..facts().store }, home_of, ..facts() }
     };
     let switched = |principal, switch: fn(&mut MemorySwitches)| {
         let mut caller = caller(principal);
@@ -118,6 +131,8 @@ fn matrix() {
         ),
         ("in the group", caller(OTHER), related(Relation::Member, vec![]), "srwh"),
         ("in a group with the user", caller(OTHER), related(Relation::Companion, vec![]), "srwh"),
+        ("in a group with the user, another store", caller(OTHER), made(Relation::Companion), "?"),
+        ("in the group, a store that is no home", caller(OTHER), made(Relation::Member), "?"),
         (
             "own grant lowers a member",
             caller(OTHER),
@@ -150,7 +165,31 @@ fn matrix() {
             "groups off, granted",
             switched(OTHER, |memory| memory.groups = false),
             related(Relation::Member, vec![grant(mine, Level::Read, None)]),
+            "",
+        ),
+        (
+            "groups off, granted a store of its own",
+            switched(OTHER, |memory| memory.groups = false),
+            with(vec![grant(mine, Level::Read, None)]),
             "sr",
+        ),
+        (
+            "users off, granted to a stranger",
+            switched(OTHER, |memory| memory.users = false),
+            Facts {
+                relation: None,
+                ..related(Relation::Companion, vec![grant(mine, Level::Read, None)])
+            },
+            "",
+        ),
+        (
+            "users off, open to everyone",
+            switched(OTHER, |memory| memory.users = false),
+            Facts {
+                relation: None,
+                ..related(Relation::Companion, vec![grant(Grantee::Everyone, Level::Read, None)])
+            },
+            "",
         ),
         (
             "users off",
@@ -180,12 +219,12 @@ fn sharing_never_gives_more_than_one_has() {
     let mine = grant(Grantee::Principal(OTHER), Level::ReadWrite, Some(end));
     let facts = Facts { grants: vec![mine], ..facts() };
     let pass = share(&caller(OTHER), &facts, NOW).unwrap();
-    assert_eq!((pass.level_max(), pass.expires_max()), (Level::ReadWrite, Some(end)));
+    assert!(pass.may_give(Level::ReadWrite, Some(end)) && !pass.may_give(Level::Search, None));
     let owners = grant(Grantee::Everyone, Level::Read, None);
     assert!(!pass.may_revoke(&owners));
     assert!(pass.may_revoke(&Grant { given_by: OTHER, ..owners.clone() }));
     let pass = share(&caller(OWNER), &facts, NOW).unwrap();
-    assert_eq!((pass.expires_max(), pass.may_revoke(&owners)), (None, true));
+    assert!(pass.may_give(Level::ReadWrite, None) && pass.may_revoke(&owners));
     let foreign = Grant { given_by: OTHER, ..owners };
     let narrow = KeyScope { power: Power::UpTo(Level::ReadWrite), stores: None };
     let writing = Caller { scope: narrow, ..caller(OWNER) };
@@ -237,10 +276,7 @@ fn removal_rights_follow_ownership() {
 #[test]
 fn a_group_takes_back_together_and_a_companion_only_what_it_gave() {
     let owners = grant(Grantee::Everyone, Level::Read, None);
-    let may = |relation| {
-        let facts = Facts { relation: Some(relation), ..facts() };
-        share(&caller(OTHER), &facts, NOW).unwrap().may_revoke(&owners)
-    };
+    let may = |relation| share(&caller(OTHER), &beside(relation), NOW).unwrap().may_revoke(&owners);
     assert!(may(Relation::Member) && !may(Relation::Companion));
 }
 
@@ -261,6 +297,43 @@ fn search_only_is_guarded() {
 }
 
 #[test]
+fn whoever_shares_a_lot_crowds_nobody_out() {
+    let given = |id: u128, by: u128, to: Grantee| Facts {
+        store: Store { id: StoreId::from_u128(id), ..facts().store },
+        grants: vec![Grant {
+            given_by: PrincipalId::from_u128(by),
+            ..grant(to, Level::Search, None)
+        }],
+        ..facts()
+    };
+    let mine = Grantee::Principal(OTHER);
+    let all = [
+        given(1, 5, mine),
+        given(2, 5, mine),
+        given(3, 5, Grantee::Everyone),
+        given(4, 6, mine),
+        given(5, 7, mine),
+        given(6, 6, mine),
+    ];
+    let pass = search(&caller(OTHER), &all, NOW);
+    let ids = |stores: &[StoreId]| stores.iter().map(|id| id.as_u128()).collect::<Vec<_>>();
+    assert_eq!(ids(pass.guarded()), [1, 4, 5, 2, 6, 3]);
+    let (few, left_out) = pass.clone().with_guarded(3);
+    assert_eq!((ids(few.stores()), left_out), (vec![1, 4, 5], 3));
+    let (few, left_out) = pass.with_at_most(4);
+    assert_eq!(
+        (ids(few.stores()), ids(few.guarded()), left_out),
+        (vec![1, 2, 4, 5], vec![1, 4, 5, 2], 2)
+    );
+    let read =
+        |id: u128| Facts { grants: vec![grant(mine, Level::Read, None)], ..given(id, 5, mine) };
+    let (few, left_out) =
+        search(&caller(OTHER), &[given(1, 5, mine), read(2), read(3)], NOW).with_at_most(1);
+    assert_eq!((ids(few.stores()), few.guarded().len(), left_out), (vec![2], 0, 2));
+    assert_eq!(few.with_at_most(9).1, 0);
+}
+
+#[test]
 fn acting_for_an_agent_is_for_platforms_and_administrators() {
     let agent = |kind, is_admin| crate::Principal {
         id: OTHER,
@@ -271,7 +344,7 @@ fn acting_for_an_agent_is_for_platforms_and_administrators() {
         memory: MemorySwitches { own: false, ..MemorySwitches::default() },
         created_at: NOW,
     };
-    let plain = agent(crate::PrincipalKind::Agent, false);
+    let plain = agent(PrincipalKind::Agent, false);
     let platform = Caller { acts_for_agents: true, ..caller(OWNER) };
     let acting = act_for(&platform, &plain, NOW).unwrap();
     assert_eq!((acting.principal, acting.actor), (OTHER, Actor::Service(OTHER)));
@@ -279,9 +352,55 @@ fn acting_for_an_agent_is_for_platforms_and_administrators() {
     let admin = Caller { is_admin: true, ..caller(OWNER) };
     assert!(!act_for(&admin, &plain, NOW).unwrap().is_admin);
     assert!(act_for(&caller(OWNER), &plain, NOW).is_err());
-    assert!(act_for(&platform, &agent(crate::PrincipalKind::User, false), NOW).is_err());
-    assert!(act_for(&platform, &agent(crate::PrincipalKind::Agent, true), NOW).is_err());
+    assert!(act_for(&platform, &agent(PrincipalKind::User, false), NOW).is_err());
+    assert!(act_for(&platform, &agent(PrincipalKind::Agent, true), NOW).is_err());
     let elsewhere = Caller { workspace: WorkspaceId::from_u128(2), ..platform };
     assert!(act_for(&elsewhere, &plain, NOW).is_err());
+}
+
+#[test]
+fn who_is_in_which_group_takes_a_whole_credential_of_a_host() {
+    let platform = Caller { acts_for_agents: true, ..caller(OWNER) };
+    let admin = Caller { is_admin: true, ..caller(OWNER) };
     assert!(convene(&admin, NOW).is_ok() && convene(&caller(OWNER), NOW).is_err());
+    let up_to = |level| KeyScope { power: Power::UpTo(level), stores: None };
+    let writing = Caller { scope: up_to(Level::ReadWrite), ..platform.clone() };
+    assert!(convene(&platform, NOW).is_ok() && convene(&writing, NOW).is_ok());
+    let few = KeyScope { power: Power::Full, stores: Some(vec![StoreId::from_u128(9)]) };
+    for narrow in [
+        Caller { scope: up_to(Level::Read), ..platform.clone() },
+        Caller { scope: few.clone(), ..platform.clone() },
+        Caller { audience: Audience::Model, ..platform.clone() },
+        Caller { session: Some(SessionId::from_u128(1)), ..platform.clone() },
+        Caller { audience: Audience::Model, ..admin.clone() },
+        Caller { scope: few, ..admin },
+    ] {
+        assert!(convene(&narrow, NOW).is_err(), "{narrow:?}");
+    }
+    let model = Caller { audience: Audience::Model, ..platform };
+    assert!(acts_for_agents(&model, NOW), "speaking for an agent is another matter");
+}
+
+#[test]
+fn a_giver_gives_what_they_have_when_it_is_written() {
+    let mine = |level, end| grant(Grantee::Principal(OTHER), level, end);
+    let with = |grants: Vec<Grant>| Facts { grants, ..facts() };
+    let before = with(vec![mine(Level::ReadWrite, None)]);
+    let pass = share(&caller(OTHER), &before, NOW).unwrap();
+    let renewed = |facts: &Facts| pass.renewed(false, facts);
+    assert_eq!(renewed(&before), Ok(pass.clone()));
+    assert_eq!(renewed(&with(vec![])).unwrap_err().may_know, false, "it was taken back");
+    assert!(renewed(&with(vec![mine(Level::Read, None)])).unwrap_err().may_know, "lowered");
+    let end = Some(Timestamp::from_micros(5_000_000));
+    let shorter = renewed(&with(vec![mine(Level::ReadWrite, end)])).unwrap();
+    assert!(shorter.may_give(Level::ReadWrite, end) && !shorter.may_give(Level::Read, None));
+    assert!(renewed(&beside(Relation::Member)).unwrap().may_lower(), "joined meanwhile");
+    let member = share(&caller(OTHER), &beside(Relation::Member), NOW).unwrap();
+    assert!(member.may_lower());
+    assert!(member.renewed(false, &Facts { relation: None, ..before.clone() }).is_ok());
+    assert!(!member.renewed(false, &before).unwrap().may_lower(), "left meanwhile");
+    let admin = share(&Caller { is_admin: true, ..caller(OTHER) }, &facts(), NOW).unwrap();
+    assert!(admin.renewed(true, &facts()).unwrap().may_lower());
+    let system = System::because("a test").share(HOME, facts().store.id, OTHER, NOW);
+    assert!(system.renewed(false, &facts()).is_ok());
 }

@@ -161,8 +161,7 @@ pub(crate) enum MemberEntry {
 #[serde(deny_unknown_fields)]
 pub(crate) struct WholeMember {
     name: String,
-    #[serde(default)]
-    kind: KindName,
+    kind: Option<KindName>,
 }
 
 impl MemberEntry {
@@ -172,9 +171,9 @@ impl MemberEntry {
         }
     }
 
-    pub(crate) fn kind(&self) -> KindName {
+    pub(crate) fn kind(&self) -> Option<KindName> {
         match self {
-            Self::Name(_) => KindName::default(),
+            Self::Name(_) => None,
             Self::Whole(whole) => whole.kind,
         }
     }
@@ -262,8 +261,8 @@ mod tests {
         let config = Config::parse(text).unwrap();
         let members = config.chats[0].members.iter();
         let found: Vec<_> =
-            members.map(|one| (one.name(), PrincipalKind::from(one.kind()))).collect();
-        assert_eq!(found, [("bot", PrincipalKind::Agent), ("ana", PrincipalKind::User)]);
+            members.map(|one| (one.name(), one.kind().map(PrincipalKind::from))).collect();
+        assert_eq!(found, [("bot", None), ("ana", Some(PrincipalKind::User))]);
         let twice = "[[chat]]\nname = 'room'\nmembers = ['bot', {name = 'bot'}]\n";
         assert!(why(twice).contains("has \"bot\" twice"));
         let twice = "[[chat]]\nname = 'room'\n[[chat]]\nname = 'room'\n";

@@ -15,7 +15,18 @@ select
         order by a.position
         limit 1
     ),
-    relation_to($2, $3, s.owner),
+    (
+        select
+            case
+                -- Of those who are in a group with a user, agents are near to it.
+                when
+                    r.relation = 0
+                    or (select a.kind from principal as a where a.principal_id = $3) = 1
+                    then r.relation
+            end
+        from (select relation_to($2, $3, s.owner) as relation) as r
+    ),
+    (select p.kind from principal as p where p.principal_id = s.owner),
     g.grant_id, g.grantee, g.level, g.given_by, g.expires_at, g.created_at
 from store as s
 left join grant_ as g on g.store_id = s.store_id and g.grantee in ($3, $5)

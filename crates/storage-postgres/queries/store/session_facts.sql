@@ -4,7 +4,14 @@ select
     s.created_at, s.updated_at, s.archived_at, s.removed_at, s.seq, s.last_at, s.memory_count,
     s.content_bytes, s.version_count, s.address, s.soft_cap,
     attached.access,
-    n.relation,
+    case
+        -- Of those who are in a group with a user, agents are near to it.
+        when
+            n.relation = 0
+            or (select a.kind from principal as a where a.principal_id = $2) = 1
+            then n.relation
+    end,
+    (select p.kind from principal as p where p.principal_id = s.owner),
     g.grant_id, g.grantee, g.level, g.given_by, g.expires_at, g.created_at
 from (
     select distinct on (a.store_id) a.store_id, a.access

@@ -14,17 +14,19 @@ where
         union
         select o.store
         from membership as m cross join store as o on o.owner = m.group_id
-        where m.member_id = ?2 and o.removed_at is null
+        where m.member_id = ?2 and o.removed_at is null and o.address is not null
         union
         select o.store
         from (
             select distinct n.member_id
             from membership as m cross join membership as n on n.group_id = m.group_id
-            where m.member_id = ?2
+            where
+                m.member_id = ?2
+                and exists (select 1 from principal as a where a.principal_id = ?2 and a.kind = 1)
         ) as near
         cross join principal as p on p.principal_id = near.member_id
         cross join store as o on o.owner = p.principal_id
-        where p.kind = 0 and o.removed_at is null
+        where p.kind = 0 and o.removed_at is null and o.address is not null
     )
     and workspace_id = ?1
     and removed_at is null

@@ -172,6 +172,8 @@ macro_rules! for_each_contract_case {
                 a_grant_gives_no_more_than_the_giver_has
                 revoking_takes_back_what_was_given_on
                 a_lowered_grant_lowers_what_was_given_on
+                what_stood_on_everyones_grant_goes_with_it
+                who_lost_their_grant_meanwhile_gives_nothing
                 a_word_about_the_owner_takes_nothing_back
                 a_guest_cannot_replace_what_somebody_else_gave
                 the_owners_grants_stand_by_themselves
@@ -191,6 +193,8 @@ macro_rules! for_each_contract_case {
                 memberships_come_in_pages
                 a_member_reaches_the_store_of_its_group
                 who_is_in_a_group_with_a_user_is_its_companion
+                being_in_a_group_with_a_user_opens_nothing_to_other_users
+                being_in_a_group_opens_homes_and_no_other_stores
                 companions_stay_while_one_group_has_both
                 an_administrator_knows_how_it_stands_to_every_owner
                 what_is_switched_off_is_not_listed
@@ -202,6 +206,10 @@ macro_rules! for_each_contract_case {
                 an_expired_grant_is_no_ground
                 nobody_stands_on_what_they_gave_themselves
                 a_member_can_give_to_who_leaves
+                who_left_meanwhile_gives_and_takes_back_nothing
+                a_guest_takes_nothing_from_those_who_need_no_grant
+                only_owners_and_members_lower_who_is_near
+                who_is_nobody_yet_becomes_what_they_are
             }
             address {
                 a_store_is_found_by_its_address
@@ -218,6 +226,7 @@ macro_rules! for_each_contract_case {
                 events_come_in_pages
                 each_workspace_has_its_own_log
                 an_audited_write_and_its_event_are_one
+                every_grant_that_goes_is_told
                 an_event_that_breaks_a_rule_undoes_its_write
                 an_audited_write_does_all_that_a_write_does
                 a_repeated_request_is_recorded_once

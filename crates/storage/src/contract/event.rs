@@ -5,8 +5,8 @@ use super::grant;
 use crate::{Mutation, Receipt, Storage, StorageError};
 use loci_model::event::kind;
 use loci_model::{
-    Actor, Audience, Event, Happening, KeyId, Level, PrincipalId, SessionId, StorePolicy, limit,
-    policy,
+    Actor, Audience, Event, Grant, Grantee, Happening, KeyId, Level, PrincipalId, PrincipalKind,
+    SessionId, StorePolicy, limit, policy,
 };
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -124,6 +124,55 @@ pub async fn an_audited_write_and_its_event_are_one(db: Db) {
     let refused = world.write(Mutation::Audited(Box::new(revoke), happening)).await;
     assert_refused!(refused, StorageError::NotFound("grant"));
     assert_eq!(world.events().await.len(), 1, "nothing happened");
+}
+
+/// Each grant that goes is in the log, whoever's going took it along.
+pub async fn every_grant_that_goes_is_told(db: Db) {
+    let world = World::new(db).await;
+    let (guest, friend) = (world.new_principal("guest").await, world.new_principal("friend").await);
+    let last = world.new_principal("last").await;
+    let to = Grantee::Principal;
+    let held = grant::share(&world, guest, Level::ReadWrite).await;
+    let onward = || grant::give_as(&world, world.store, guest, to(friend), Level::ReadWrite);
+    let further = || grant::give_as(&world, world.store, friend, to(last), Level::Read);
+    let (one, two) = (onward().await, further().await);
+    let lowered = Grant { level: Level::Search, ..held.clone() };
+    let share = Mutation::Share(world.share_pass(), lowered);
+    let happening = world.happening(kind::GRANT_GIVEN);
+    let given = world.write(Mutation::Audited(Box::new(share), happening)).await.unwrap();
+    assert!(matches!(given, Receipt::Grant { revoked, .. } if revoked == [one.id, two.id]));
+    let told = |events: &[Event]| -> Vec<(String, Option<String>)> {
+        events.iter().map(|event| (event.kind.clone(), event.subject.clone())).collect()
+    };
+    let went = |grant: &Grant| (kind::GRANT_REVOKED.to_owned(), Some(grant.id.to_string()));
+    let first = (kind::GRANT_GIVEN.to_owned(), Some("subject".to_owned()));
+    assert_eq!(told(&world.events().await), [first, went(&one), went(&two)]);
+    grant::share(&world, guest, Level::ReadWrite).await;
+    let (one, two) = (onward().await, further().await);
+    let happening =
+        Happening { subject: Some(held.id.to_string()), ..world.happening(kind::GRANT_REVOKED) };
+    let revoke = Mutation::Revoke(world.share_pass(), held.id);
+    world.write(Mutation::Audited(Box::new(revoke), happening)).await.unwrap();
+    let events = world.events().await;
+    assert_eq!(told(&events[3..]), [went(&held), went(&one), went(&two)]);
+    assert_eq!(events[4].detail, Some(friend.to_string()));
+    assert_chained(&events);
+    // Leaving a group takes along, too.
+    let group = world.new_one(PrincipalKind::Group, "room").await;
+    let agent = world.new_one(PrincipalKind::Agent, "agent").await;
+    let policy = StorePolicy { share: loci_model::store::Who::Writer, ..StorePolicy::default() };
+    let address = Some(loci_model::Address::home(group));
+    let home = loci_model::Store { owner: group, address, ..world.plan_store(policy) };
+    world.write(Mutation::CreateStore(home.clone())).await.unwrap();
+    world.join(group, agent).await;
+    let gone = grant::give_as(&world, home.id, agent, to(guest), Level::Read).await;
+    let leave = Mutation::RemoveMember { pass: world.convene_pass(), group, member: agent };
+    let happening = world.happening(kind::MEMBER_REMOVED);
+    world.write(Mutation::Audited(Box::new(leave), happening)).await.unwrap();
+    let events = world.events().await;
+    assert_eq!(told(&events[7..]), [went(&gone)]);
+    assert_eq!(events[7].store, Some(home.id));
+    world.assert_sound().await;
 }
 
 pub async fn an_event_that_breaks_a_rule_undoes_its_write(db: Db) {

@@ -40,7 +40,7 @@ pub(crate) async fn give_as(
 
 async fn give(world: &World, pass: SharePass, grant: Grant) -> Result<Grant> {
     match world.write(Mutation::Share(pass, grant)).await? {
-        Receipt::Grant(grant) => Ok(grant),
+        Receipt::Grant { grant, .. } => Ok(grant),
         other => panic!("{other:?}"),
     }
 }
@@ -180,6 +180,69 @@ pub async fn a_lowered_grant_lowers_what_was_given_on(db: Db) {
         Grant { expires_at: Some(end), ..grant(&world, world.owner, to(guest), Level::Read) };
     let ending = give(&world, world.share_pass(), ending).await.unwrap();
     assert_eq!(grants(&world).await, [ending], "what would outlive it goes");
+}
+
+/// What everyone got carries what was given by it, as far as it goes.
+pub async fn what_stood_on_everyones_grant_goes_with_it(db: Db) {
+    for level in [None, Some(Level::Search), Some(Level::Read)] {
+        let world = World::new(db.clone()).await;
+        let guest = world.new_principal("guest").await;
+        let (reader, writer) = (world.new_principal("r").await, world.new_principal("w").await);
+        let last = world.new_principal("last").await;
+        share_with_everyone(&world, Level::ReadWrite).await;
+        let everyone = grants(&world).await.remove(0);
+        let to = Grantee::Principal;
+        let reading = give_as(&world, world.store, guest, to(reader), Level::ReadWrite).await;
+        share(&world, reader, Level::ReadWrite).await;
+        let writing = give_as(&world, world.store, guest, to(writer), Level::ReadWrite).await;
+        let onward = give_as(&world, world.store, writer, to(last), Level::ReadWrite).await;
+        let gone = match level {
+            None => revoke(&world, world.share_pass(), everyone.id).await.unwrap(),
+            Some(level) => {
+                let lowered = grant(&world, world.owner, Grantee::Everyone, level);
+                let share = Mutation::Share(world.share_pass(), lowered);
+                match world.write(share).await.unwrap() {
+                    Receipt::Grant { mut revoked, .. } => {
+                        revoked.sort();
+                        revoked
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+        };
+        let mut expected = vec![writing.id, onward.id];
+        expected.extend(level.is_none().then_some(everyone.id));
+        expected.sort();
+        assert_eq!(gone, expected);
+        let left = grants(&world).await;
+        assert!(left.iter().any(|grant| grant.id == reading.id), "the owner gave it since");
+        assert!(
+            !readable(&world, writer).await.contains(&world.store) || level >= Some(Level::Read)
+        );
+    }
+}
+
+/// A pass from before a revocation gives nothing after it.
+pub async fn who_lost_their_grant_meanwhile_gives_nothing(db: Db) {
+    let world = World::new(db).await;
+    let (guest, friend) = (world.new_principal("guest").await, world.new_principal("friend").await);
+    let held = share(&world, guest, Level::ReadWrite).await;
+    let pass = share_pass_of(&world, guest).await;
+    let onward = || grant(&world, guest, Grantee::Principal(friend), Level::Read);
+    let given = give(&world, pass.clone(), onward()).await.unwrap();
+    share(&world, guest, Level::Read).await;
+    assert_refused!(give(&world, pass.clone(), onward()).await, StorageError::ExceedsGiver);
+    assert_refused!(revoke(&world, pass.clone(), given.id).await, StorageError::ExceedsGiver);
+    revoke(&world, world.share_pass(), held.id).await.unwrap();
+    let again = give(&world, pass.clone(), onward()).await;
+    assert_refused!(again, StorageError::NotFound("memory store"));
+    let ending = Grant {
+        expires_at: Some(world.in_secs(100)),
+        ..grant(&world, world.owner, Grantee::Principal(guest), Level::ReadWrite)
+    };
+    give(&world, world.share_pass(), ending).await.unwrap();
+    assert_refused!(give(&world, pass, onward()).await, StorageError::ExceedsGiver);
+    assert_eq!(grants(&world).await.len(), 1);
 }
 
 pub async fn a_word_about_the_owner_takes_nothing_back(db: Db) {

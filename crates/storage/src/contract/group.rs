@@ -2,12 +2,12 @@
 
 use super::fixture::*;
 use super::grant::{give_as, readable};
-use crate::{Mutation, Storage, StorageError};
+use crate::{Mutation, Receipt, Storage, StorageError};
 use loci_model::policy::{self, Relation};
 use loci_model::store::Who;
 use loci_model::{
-    Audience, Caller, Grant, GrantId, Grantee, Level, Membership, MemorySwitches, Principal,
-    PrincipalId, PrincipalKind, Store, StoreId, StorePolicy,
+    Address, Audience, Caller, Grant, GrantId, Grantee, Level, Membership, MemorySwitches,
+    Principal, PrincipalId, PrincipalKind, Store, StoreId, StorePolicy,
 };
 use std::sync::Arc;
 
@@ -73,9 +73,14 @@ impl Room {
     }
 }
 
+/// The home of somebody.
 async fn store_of(world: &World, owner: PrincipalId) -> StoreId {
+    store_at(world, owner, Some(Address::home(owner))).await
+}
+
+async fn store_at(world: &World, owner: PrincipalId, address: Option<Address>) -> StoreId {
     let policy = StorePolicy { share: Who::Writer, ..StorePolicy::default() };
-    let store = Store { owner, ..world.plan_store(policy) };
+    let store = Store { owner, address, ..world.plan_store(policy) };
     world.write(Mutation::CreateStore(store.clone())).await.unwrap();
     store.id
 }
@@ -194,13 +199,48 @@ pub async fn who_is_in_a_group_with_a_user_is_its_companion(db: Db) {
     assert_eq!(room.relation(room.user, room.of_user).await, None, "nobody is their own");
     assert_eq!(room.relation(room.group, room.of_user).await, None);
     assert_eq!(room.reach(room.agent).await, [room.of_group, room.of_agent, room.of_user]);
-    world.join(room.group, world.owner).await;
-    assert_eq!(room.relation(world.owner, room.of_user).await, Some(Relation::Companion));
-    assert_eq!(room.relation(room.user, world.store).await, Some(Relation::Companion));
-    world.leave(room.group, world.owner).await;
-    assert_eq!(room.relation(world.owner, room.of_user).await, None);
-    assert_eq!(room.relation(room.user, world.store).await, None);
+    let other = world.new_one(PrincipalKind::Agent, "other").await;
+    world.join(room.group, other).await;
+    assert_eq!(room.relation(other, room.of_user).await, Some(Relation::Companion));
+    world.leave(room.group, other).await;
+    assert_eq!(room.relation(other, room.of_user).await, None);
     assert_eq!(room.relation(room.agent, room.of_user).await, Some(Relation::Companion));
+}
+
+pub async fn being_in_a_group_with_a_user_opens_nothing_to_other_users(db: Db) {
+    let room = Room::new(db).await;
+    let world = &room.world;
+    for kind in [PrincipalKind::User, PrincipalKind::Service] {
+        let other = world.new_one(kind, &format!("{kind:?}")).await;
+        world.join(room.group, other).await;
+        assert_eq!(room.relation(other, room.of_user).await, None);
+        assert_eq!(room.reach(other).await, [room.of_group]);
+    }
+}
+
+/// What a user or a group has beside its home is not opened by being with them.
+pub async fn being_in_a_group_opens_homes_and_no_other_stores(db: Db) {
+    let room = Room::new(db).await;
+    let world = &room.world;
+    let second = world.new_one(PrincipalKind::Group, "second").await;
+    world.join(second, room.agent).await;
+    let mut others = Vec::new();
+    for (owner, address) in [
+        (room.user, None),
+        (room.user, Some(Address::callers(room.user))),
+        (room.group, None),
+        (room.user, Some(Address::parse("home:of nobody").unwrap())),
+        // Where somebody else's home would be.
+        (room.user, Some(Address::home(second))),
+    ] {
+        others.push(store_at(world, owner, address).await);
+    }
+    assert_eq!(room.reach(room.agent).await, [room.of_group, room.of_agent, room.of_user]);
+    for store in others {
+        let caller = world.caller(room.agent, Audience::Host);
+        let facts = world.storage.facts(world.workspace, store, room.agent, None).await.unwrap();
+        assert!(policy::read(&caller, &facts.unwrap(), world.now()).is_err());
+    }
 }
 
 pub async fn companions_stay_while_one_group_has_both(db: Db) {
@@ -288,17 +328,17 @@ pub async fn leaving_takes_back_what_was_given_of_users_stores(db: Db) {
         let room = Room::new(db.clone()).await;
         let world = &room.world;
         world.join(room.group, world.owner).await;
+        let of_owner = store_of(world, world.owner).await;
         let guest = world.new_principal("guest").await;
-        let by_agent = room.give(room.of_user, room.agent, guest).await;
-        let of_owner = room.give(world.store, room.user, guest).await;
-        let other = room.give(world.store, room.agent, room.of_nobody().await).await;
+        let of_user = room.give(room.of_user, room.agent, guest).await;
+        let given = room.give(of_owner, room.agent, room.of_nobody().await).await;
         let leaver = if user_leaves { room.user } else { room.agent };
-        let mut expected = vec![by_agent, if user_leaves { of_owner } else { other }];
+        let mut expected = vec![of_user];
+        expected.extend((!user_leaves).then_some(given));
         expected.sort();
         assert_eq!(world.leave(room.group, leaver).await, expected);
         assert_eq!(room.grants(room.of_user).await, []);
-        let kept = if user_leaves { other } else { of_owner };
-        assert_eq!(room.grants(world.store).await, [kept]);
+        assert_eq!(room.grants(of_owner).await.len(), usize::from(user_leaves));
     }
 }
 
@@ -391,4 +431,145 @@ pub async fn a_member_can_give_to_who_leaves(db: Db) {
     room.give(room.of_group, room.user, room.agent).await;
     assert_eq!(room.world.leave(room.group, room.agent).await, []);
     assert_eq!(room.reach(room.agent).await, [room.of_group, room.of_agent]);
+}
+
+/// Whoever has a pass from before must still be what it says when it is used.
+pub async fn who_left_meanwhile_gives_and_takes_back_nothing(db: Db) {
+    let room = Room::new(db).await;
+    let world = &room.world;
+    let by_user = room.give(room.of_group, room.user, world.owner).await;
+    let friend = Grantee::Principal(room.of_nobody().await);
+    for store in [room.of_group, room.of_user] {
+        let facts = world.storage.facts(world.workspace, store, room.agent, None).await.unwrap();
+        let caller = world.caller(room.agent, Audience::Host);
+        let pass = policy::share(&caller, &facts.unwrap(), world.now()).unwrap();
+        world.leave(room.group, room.agent).await;
+        let grant = Grant {
+            id: GrantId::from_u128(next_bits()),
+            store,
+            grantee: friend,
+            level: Level::Read,
+            given_by: room.agent,
+            expires_at: None,
+            created_at: world.now(),
+        };
+        let given = world.write(Mutation::Share(pass.clone(), grant)).await;
+        assert_refused!(given, StorageError::NotFound("memory store"));
+        let revoked = world.write(Mutation::Revoke(pass, by_user)).await;
+        assert_refused!(revoked, StorageError::NotFound(_));
+        world.join(room.group, room.agent).await;
+    }
+    assert_eq!(room.grants(room.of_group).await, [by_user]);
+    assert_eq!(room.grants(room.of_user).await, []);
+}
+
+/// By giving something to its giver and taking that back, a guest must not reach a grant.
+pub async fn a_guest_takes_nothing_from_those_who_need_no_grant(db: Db) {
+    let room = Room::new(db).await;
+    let world = &room.world;
+    let admin = world.plan_principal(PrincipalKind::User, "admin");
+    let admin = Principal { is_admin: true, ..admin };
+    world.write(Mutation::CreatePrincipal(admin.clone())).await.unwrap();
+    for (store, owner, giver) in [
+        (room.of_group, room.group, room.agent),
+        (room.of_user, room.user, room.agent),
+        (room.of_agent, room.agent, admin.id),
+    ] {
+        let (guest, friend) = (room.of_nobody().await, room.of_nobody().await);
+        room.give(store, owner, guest).await;
+        let pass = world.system().share(world.workspace, store, giver, world.now());
+        let kept = Grant {
+            id: GrantId::from_u128(next_bits()),
+            store,
+            grantee: Grantee::Principal(friend),
+            level: Level::ReadWrite,
+            given_by: giver,
+            expires_at: None,
+            created_at: world.now(),
+        };
+        let kept_id = kept.id;
+        world.write(Mutation::Share(pass, kept)).await.unwrap();
+        let to_giver = room.give(store, guest, giver).await;
+        let facts = world.storage.facts(world.workspace, store, guest, None).await.unwrap();
+        let caller = world.caller(guest, Audience::Host);
+        let pass = policy::share(&caller, &facts.unwrap(), world.now()).unwrap();
+        let revoked = world.write(Mutation::Revoke(pass, to_giver)).await.unwrap();
+        assert_eq!(revoked, Receipt::Revoked(vec![to_giver]));
+        assert!(room.grants(store).await.contains(&kept_id));
+    }
+}
+
+pub async fn only_owners_and_members_lower_who_is_near(db: Db) {
+    let room = Room::new(db).await;
+    let world = &room.world;
+    let other = room.of_nobody().await;
+    world.join(room.group, other).await;
+    let guest = room.of_nobody().await;
+    let lower = async |store: StoreId, giver: PrincipalId| {
+        let facts = world.storage.facts(world.workspace, store, giver, None).await.unwrap();
+        let caller = world.caller(giver, Audience::Host);
+        let pass = policy::share(&caller, &facts.unwrap(), world.now()).unwrap();
+        let grant = Grant {
+            id: GrantId::from_u128(next_bits()),
+            store,
+            grantee: Grantee::Principal(other),
+            level: Level::Search,
+            given_by: giver,
+            expires_at: None,
+            created_at: world.now(),
+        };
+        world.write(Mutation::Share(pass, grant)).await
+    };
+    room.give(room.of_group, room.group, guest).await;
+    room.give(room.of_user, room.user, guest).await;
+    assert_refused!(lower(room.of_group, guest).await, StorageError::ExceedsGiver);
+    assert_refused!(lower(room.of_user, guest).await, StorageError::ExceedsGiver);
+    assert_refused!(lower(room.of_user, room.agent).await, StorageError::ExceedsGiver);
+    assert!(readable(world, other).await.contains(&room.of_group));
+    lower(room.of_group, room.agent).await.unwrap();
+    lower(room.of_user, room.user).await.unwrap();
+    assert_eq!(readable(world, other).await, []);
+}
+
+/// Sharing with somebody unknown makes an agent of that name; whoever may say what it is still can.
+pub async fn who_is_nobody_yet_becomes_what_they_are(db: Db) {
+    let room = Room::new(db).await;
+    let world = &room.world;
+    let recast =
+        |id, kind, is_admin| world.write(Mutation::Recast(world.admin_pass(), id, kind, is_admin));
+    for (kind, is_admin) in [
+        (PrincipalKind::Group, false),
+        (PrincipalKind::User, false),
+        (PrincipalKind::Service, true),
+    ] {
+        let nobody = room.of_nobody().await;
+        room.give(room.of_group, room.agent, nobody).await;
+        let Receipt::Principal(made) = recast(nobody, kind, is_admin).await.unwrap() else {
+            panic!("a principal")
+        };
+        assert_eq!((made.id, made.kind, made.is_admin), (nobody, kind, is_admin));
+        let found = world.storage.principal(world.workspace, nobody).await.unwrap();
+        assert_eq!(found.as_ref(), Some(&made));
+        let named = world.storage.principal_by_name(world.workspace, &made.name).await.unwrap();
+        assert_eq!(named, found, "nothing older is remembered");
+        let again = recast(nobody, PrincipalKind::Agent, false).await;
+        assert_refused!(again, StorageError::Taken("name"));
+    }
+    let (giver, keeper) = (room.of_nobody().await, room.of_nobody().await);
+    room.give(room.of_group, room.agent, giver).await;
+    room.give(room.of_group, giver, keeper).await;
+    let key = loci_model::ApiKey { principal: keeper, ..super::key::plan(world, 77) };
+    world.write(Mutation::CreateKey(key)).await.unwrap();
+    let newcomer = room.of_nobody().await;
+    world.join(room.group, newcomer).await;
+    for somebody in [room.agent, room.user, room.group, giver, keeper, newcomer] {
+        let refused = recast(somebody, PrincipalKind::Group, false).await;
+        assert_refused!(refused, StorageError::Taken("name"));
+    }
+    let nobody = PrincipalId::from_u128(next_bits());
+    let unknown = recast(nobody, PrincipalKind::User, false).await;
+    assert_refused!(unknown, StorageError::NotFound("principal"));
+    let elsewhere = world.system().administer(world.new_workspace().await, world.now());
+    let other = Mutation::Recast(elsewhere, room.of_nobody().await, PrincipalKind::User, false);
+    assert_refused!(world.write(other).await, StorageError::NotFound("principal"));
 }

@@ -116,7 +116,7 @@ pub async fn every_kind_of_receipt_is_carried_over(db: Db) {
         ReceiptRefs::Committed(vec![outcome(None), outcome(Some(Operation::Deleted))]),
         ReceiptRefs::Redacted(store, version),
         ReceiptRefs::Erased(memory, 3),
-        ReceiptRefs::Grant(GrantId::from_u128(next_bits())),
+        ReceiptRefs::Grant(GrantId::from_u128(next_bits()), vec![]),
         ReceiptRefs::Revoked(vec![GrantId::from_u128(next_bits())]),
         ReceiptRefs::Session(world.workspace, session),
         ReceiptRefs::SessionRemoved(session),

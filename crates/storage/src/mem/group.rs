@@ -1,13 +1,13 @@
 //! Who is in which group, what stands on it, and the audit log.
 
 use super::state::{Shelf, State};
-use crate::ground::holds_grant;
+use crate::ground::{Ledger, Person, is_home, people};
 use crate::{Receipt, Result, StorageError};
 use loci_model::event::LogEnd;
 use loci_model::policy::{AdminPass, ConvenePass, Relation};
 use loci_model::{
-    Address, Event, GrantId, Happening, Invalid, Membership, MemorySwitches, PrincipalId,
-    PrincipalKind, StoreId, Timestamp, WorkspaceId, limit,
+    Address, Event, Grant, GrantId, Happening, Invalid, Membership, MemorySwitches, PrincipalId,
+    PrincipalKind, Store, StoreId, WorkspaceId, limit,
 };
 use std::collections::BTreeMap;
 
@@ -25,7 +25,8 @@ impl State {
             return Some(Relation::Member);
         }
         let is_user = self.principal(owner)?.kind == PrincipalKind::User;
-        (is_user && who != owner && self.meet(who, owner)).then_some(Relation::Companion)
+        let is_agent = self.principal(who)?.kind == PrincipalKind::Agent;
+        (is_user && is_agent && self.meet(who, owner)).then_some(Relation::Companion)
     }
 
     fn is_in(&self, group: PrincipalId, who: PrincipalId) -> bool {
@@ -63,6 +64,28 @@ impl State {
             self.principal(one.group).is_some_and(|group| group.workspace == workspace)
         };
         self.memberships.iter().filter(is_own).copied().collect()
+    }
+
+    pub(super) fn recast(
+        &mut self,
+        pass: &AdminPass,
+        id: PrincipalId,
+        kind: PrincipalKind,
+        is_admin: bool,
+    ) -> Result<Receipt> {
+        let is_somebody = self.keys.iter().any(|key| key.principal == id)
+            || self.shelves.values().any(|shelf| shelf.store.owner == id)
+            || self.memberships.iter().any(|one| one.member == id)
+            || self.shelves.values().flat_map(|shelf| &shelf.grants).any(|one| one.given_by == id);
+        let mut principals = self.principals.iter_mut();
+        let principal = principals
+            .find(|principal| principal.id == id && principal.workspace == pass.workspace())
+            .ok_or(StorageError::NotFound("principal"))?;
+        if is_somebody || principal.kind != PrincipalKind::Agent || principal.is_admin {
+            return Err(StorageError::Taken("name"));
+        }
+        (principal.kind, principal.is_admin) = (kind, is_admin);
+        Ok(Receipt::Principal(principal.clone()))
     }
 
     pub(super) fn switch_memory(
@@ -114,46 +137,56 @@ impl State {
         let others: Vec<PrincipalId> =
             self.members(pass, group).iter().map(|one| one.member).collect();
         self.memberships.retain(|one| (one.group, one.member) != (group, member));
-        // Who gave what on whose store, and only because of this membership.
-        let mut pairs = vec![(member, group)];
-        for other in others.into_iter().filter(|other| *other != member) {
-            pairs.extend([(member, other), (other, member)]);
-        }
-        let mut revoked = Vec::new();
-        for (giver, owner) in pairs {
-            revoked.extend(self.take_back_unfounded(giver, owner, pass.now()));
-        }
-        Ok(Receipt::MemberRemoved { group, member, revoked })
-    }
-
-    /// Takes back what somebody gave of an owner's stores, where nothing lets them give it any more.
-    fn take_back_unfounded(
-        &mut self,
-        giver: PrincipalId,
-        owner: PrincipalId,
-        now: Timestamp,
-    ) -> Vec<GrantId> {
-        if self.needs_no_grant(giver, owner) {
-            return Vec::new();
-        }
-        let is_owned = |shelf: &&Shelf| shelf.store.owner == owner && !shelf.is_removed;
-        let unfounded = self.shelves.values().filter(is_owned).filter(|shelf| {
-            !holds_grant(&shelf.grants, giver, now, |one| self.needs_no_grant(one, owner))
+        // Of whose stores somebody gave something, perhaps only because of this membership.
+        let may_have_lost = |giver: PrincipalId, owner: PrincipalId| match owner == member {
+            true => giver != member && others.contains(&giver),
+            false => giver == member && (owner == group || others.contains(&owner)),
+        };
+        let stores = self.shelves.values().filter(|shelf| {
+            let mut given = shelf.grants.iter();
+            let owner = shelf.store.owner;
+            !shelf.is_removed && given.any(|grant| may_have_lost(grant.given_by, owner))
         });
-        let unfounded: Vec<StoreId> = unfounded.map(|shelf| shelf.store.id).collect();
-        let mut revoked = Vec::new();
-        for store in unfounded {
-            let shelf = self.shelves.get_mut(&store).expect("it was just looked at");
-            for grant in shelf.grants_by(giver) {
-                revoked.extend(shelf.take_back(grant));
-            }
+        let stores: Vec<StoreId> = stores.map(|shelf| shelf.store.id).collect();
+        let mut taken = Vec::new();
+        for store in stores {
+            let mut ledger = self.ledger(store, [])?;
+            taken.extend(ledger.settle(pass.now()));
+            self.shelf_mut(store)?.grants = ledger.grants;
         }
-        revoked
+        Ok(Receipt::MemberRemoved { group, member, revoked: self.gone(taken) })
     }
 
-    fn needs_no_grant(&self, who: PrincipalId, owner: PrincipalId) -> bool {
-        let is_admin = self.principal(who).is_some_and(|who| who.is_admin);
-        is_admin || who == owner || self.relation(who, owner).is_some()
+    /// Everything that decides about the grants of a store.
+    pub(super) fn ledger(
+        &self,
+        store: StoreId,
+        concerned: impl IntoIterator<Item = PrincipalId>,
+    ) -> Result<Ledger> {
+        let Shelf { store, grants, .. } = self.shelf(store)?;
+        let person = |who: PrincipalId| Person {
+            is_admin: self.principal(who).is_some_and(|who| who.is_admin),
+            relation: self.relation(who, store.owner),
+        };
+        Ok(Ledger {
+            store: store.clone(),
+            home_of: self.home_of(store),
+            grants: grants.clone(),
+            people: people(grants, concerned).into_iter().map(|who| (who, person(who))).collect(),
+        })
+    }
+
+    /// What sort of owner has its home in a store.
+    pub(super) fn home_of(&self, store: &Store) -> Option<PrincipalKind> {
+        let owner = self.principal(store.owner).filter(|_| is_home(store));
+        owner.map(|owner| owner.kind)
+    }
+
+    /// Keeps grants that went for the audit log.
+    pub(super) fn gone(&mut self, taken: Vec<Grant>) -> Vec<GrantId> {
+        let ids = taken.iter().map(|grant| grant.id).collect();
+        self.taken = taken;
+        ids
     }
 
     pub(super) fn import_membership(&mut self, pass: &AdminPass, new: Membership) -> Result<bool> {

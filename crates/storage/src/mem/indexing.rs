@@ -16,10 +16,7 @@ impl State {
             })
             .filter(|facts| match caller.session {
                 Some(_) => facts.attachment.is_some(),
-                None => {
-                    let is_near = !facts.grants.is_empty() || facts.relation.is_some();
-                    caller.is_admin || facts.store.owner == caller.principal || is_near
-                }
+                None => caller.is_admin || facts.concern(caller.principal),
             })
             .collect();
         known.sort_by_key(|facts| (facts.store.created_at, facts.store.id));

@@ -32,6 +32,7 @@ impl State {
         Some(Facts {
             store: shelf.store.clone(),
             grants,
+            home_of: self.home_of(&shelf.store),
             relation: self.relation(principal, shelf.store.owner),
             attachment: attachment.map(|attachment| attachment.access),
         })

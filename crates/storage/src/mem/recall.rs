@@ -85,10 +85,11 @@ impl State {
             ReceiptRefs::Erased(memory, versions) => {
                 Receipt::Erased { memory: *memory, versions: *versions }
             }
-            ReceiptRefs::Grant(id) => {
+            ReceiptRefs::Grant(id, revoked) => {
                 let mut grants = self.shelves.values().flat_map(|shelf| &shelf.grants);
                 let found = grants.find(|grant| grant.id == *id).cloned();
-                Receipt::Grant(found.ok_or(StorageError::NotFound("grant"))?)
+                let grant = found.ok_or(StorageError::NotFound("grant"))?;
+                Receipt::Grant { grant, revoked: revoked.clone() }
             }
             ReceiptRefs::Revoked(ids) => Receipt::Revoked(ids.clone()),
             ReceiptRefs::Session(workspace, id) => {

@@ -26,6 +26,8 @@ pub(super) struct State {
     pub(super) generations: Vec<Generation>,
     /// The newest number ever given to a generation.
     pub(super) last_generation: u32,
+    /// The grants that went with the mutation at hand.
+    pub(super) taken: Vec<Grant>,
 }
 
 /// What a write that had an idempotency key did.

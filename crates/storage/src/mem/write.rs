@@ -2,13 +2,13 @@
 //! grants and sessions.
 
 use super::state::{Shelf, State};
-use crate::ground::{beyond, take_back};
+use crate::ground::{concerned, told};
 use crate::{Mutation, Receipt, Result, SessionChange, StorageError};
 use loci_model::policy::{AdminPass, ManagePass, SharePass};
 use loci_model::store::{PolicyPatch, patch_labels, validate_labels};
 use loci_model::{
-    ApiKey, Grant, GrantId, KeyId, Principal, PrincipalId, Session, SessionId, Store, StorePatch,
-    Timestamp, WorkspaceId, limit,
+    ApiKey, Grant, GrantId, KeyId, Principal, Session, SessionId, Store, StorePatch, Timestamp,
+    WorkspaceId,
 };
 
 impl State {
@@ -16,6 +16,7 @@ impl State {
         match mutation {
             Mutation::CreateWorkspace(id, at) => self.create_workspace(id, at),
             Mutation::CreatePrincipal(principal) => self.create_principal(principal),
+            Mutation::Recast(pass, id, kind, is_admin) => self.recast(&pass, id, kind, is_admin),
             Mutation::SwitchMemory(pass, id, memory) => self.switch_memory(&pass, id, memory),
             Mutation::AddMember(pass, membership) => self.add_member(&pass, membership),
             Mutation::RemoveMember { pass, group, member } => {
@@ -36,7 +37,7 @@ impl State {
             Mutation::Expire { pass, memory, version } => self.expire(&pass, memory, version),
             Mutation::Redact(pass, version) => self.redact(&pass, version),
             Mutation::Erase { pass, memory, version } => self.erase(&pass, memory, version),
-            Mutation::Share(pass, grant) => self.share(&pass, grant),
+            Mutation::Share(pass, grant) => self.share(&pass, &grant),
             Mutation::Revoke(pass, id) => self.revoke(&pass, id),
             Mutation::CreateSession(session) => self.create_session(session),
             Mutation::ChangeSession { workspace, session, change, now } => {
@@ -59,8 +60,13 @@ impl State {
             }
             Mutation::Record(happening) => Ok(Receipt::Recorded(self.record(happening)?)),
             Mutation::Audited(mutation, happening) => {
+                self.taken.clear();
                 let receipt = self.apply(*mutation)?;
+                let others = told(&happening, &std::mem::take(&mut self.taken));
                 self.record(happening)?;
+                for other in others {
+                    self.record(other)?;
+                }
                 Ok(receipt)
             }
         }
@@ -154,45 +160,18 @@ impl State {
         Ok(Receipt::Store(store.clone()))
     }
 
-    fn share(&mut self, pass: &SharePass, mut grant: Grant) -> Result<Receipt> {
-        let administrators: Vec<PrincipalId> =
-            self.principals.iter().filter(|one| one.is_admin).map(|one| one.id).collect();
-        let shelf = self.shelf_mut(pass.store())?;
-        let owner = shelf.store.owner;
-        let outlives = match (pass.expires_max(), grant.expires_at) {
-            (None, _) => false,
-            (Some(_), None) => true,
-            (Some(latest), Some(end)) => end > latest,
-        };
-        if grant.level > pass.level_max() || outlives {
-            return Err(StorageError::ExceedsGiver);
-        }
-        let mut grants = shelf.grants.iter_mut();
-        if let Some(known) = grants.find(|known| known.grantee == grant.grantee) {
-            if !pass.may_replace(known) {
-                return Err(StorageError::ExceedsGiver);
-            }
-            grant.id = known.id;
-            known.clone_from(&grant);
-        } else if shelf.grants.len() >= limit::GRANTS_PER_STORE_MAX {
-            return Err(StorageError::TooMany("grants"));
-        } else {
-            shelf.grants.push(grant.clone());
-        }
-        let needs_none = |who| who == owner || administrators.contains(&who);
-        for given_on in beyond(&shelf.grants, &grant, needs_none) {
-            shelf.take_back(given_on);
-        }
-        Ok(Receipt::Grant(grant))
+    fn share(&mut self, pass: &SharePass, grant: &Grant) -> Result<Receipt> {
+        let mut ledger = self.ledger(pass.store(), concerned(pass, grant))?;
+        let (grant, taken) = ledger.share(pass, grant)?;
+        self.shelf_mut(pass.store())?.grants = ledger.grants;
+        Ok(Receipt::Grant { grant, revoked: self.gone(taken) })
     }
 
     fn revoke(&mut self, pass: &SharePass, id: GrantId) -> Result<Receipt> {
-        let shelf = self.shelf_mut(pass.store())?;
-        let found = shelf.grants.iter().find(|grant| grant.id == id);
-        if !found.is_some_and(|grant| pass.may_revoke(grant)) {
-            return Err(StorageError::NotFound("grant"));
-        }
-        Ok(Receipt::Revoked(shelf.take_back(id)))
+        let mut ledger = self.ledger(pass.store(), [pass.giver()])?;
+        let taken = ledger.revoke(pass, id)?;
+        self.shelf_mut(pass.store())?.grants = ledger.grants;
+        Ok(Receipt::Revoked(self.gone(taken)))
     }
 
     pub(super) fn create_session(&mut self, session: Session) -> Result<Receipt> {
@@ -241,18 +220,5 @@ impl State {
         self.sessions.remove(&id);
         self.keys.retain(|key| key.session != Some(id));
         Ok(Receipt::SessionRemoved(id))
-    }
-}
-
-impl Shelf {
-    /// Takes back a grant and every grant that stood on it.
-    pub(super) fn take_back(&mut self, id: GrantId) -> Vec<GrantId> {
-        let taken = take_back(&mut self.grants, id, self.store.owner);
-        taken.into_iter().map(|grant| grant.id).collect()
-    }
-
-    pub(super) fn grants_by(&self, giver: PrincipalId) -> Vec<GrantId> {
-        let given = self.grants.iter().filter(|grant| grant.given_by == giver);
-        given.map(|grant| grant.id).collect()
     }
 }

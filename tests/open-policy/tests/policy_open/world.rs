@@ -164,7 +164,7 @@ async fn loot(engine: &Engine, storage: &Arc<dyn Storage>, victim: &Context) -> 
     let friend = engine.create_principal(victim, friend).await.unwrap().id;
     let grant =
         NewGrant { grantee: Grantee::Principal(friend), level: Level::Read, expires_at: None };
-    let grant = engine.share(victim, store, grant).await.unwrap().id;
+    let grant = engine.share(victim, store, grant).await.unwrap().grant.id;
     let group = format!("{MARK}-group");
     let friends_name = format!("{MARK}-friend");
     let agent = PrincipalKind::Agent;

@@ -22,7 +22,11 @@ const GROUPS: [PrincipalId; 2] = [PrincipalId::from_u128(5), PrincipalId::from_u
 pub(super) const EVERYBODY: [PrincipalId; 7] =
     [OWNER, GUESTS[0], GUESTS[1], AGENT, GROUPS[0], GROUPS[1], PrincipalId::from_u128(7)];
 
-const ADDRESSES: [&str; 4] = ["home:group", "home:guest", "free", "other"];
+/// The homes of a group and of a user, and two that are nobody's.
+fn addresses() -> [Address; 4] {
+    let named = |text| Address::parse(text).unwrap();
+    [Address::home(GROUPS[0]), Address::home(GUESTS[1]), named("free"), named("other")]
+}
 
 impl Pair {
     /// An agent, and two groups, the first with somebody in it.
@@ -106,7 +110,7 @@ impl Pair {
 
     async fn create_at(&mut self, owner: PrincipalId, address: usize, key: Option<u8>) {
         let store = Store {
-            address: Some(Address::parse(ADDRESSES[address]).unwrap()),
+            address: Some(addresses()[address].clone()),
             id: StoreId::from_u128(self.next_id()),
             workspace: WORKSPACE,
             owner,
@@ -161,7 +165,7 @@ impl Pair {
         };
         let happening = self.happening(2, is_long);
         let share = Mutation::Audited(Box::new(Mutation::Share(pass, grant)), happening);
-        if let Ok(Receipt::Grant(grant)) = self.write(share, None).await {
+        if let Ok(Receipt::Grant { grant, .. }) = self.write(share, None).await {
             self.grants.push(grant.id);
         }
     }
@@ -183,7 +187,7 @@ impl Pair {
 
     /// Addresses are kept in memory by engines and must follow every write at once.
     pub(super) async fn compare_addresses(&self) {
-        for address in ADDRESSES.map(|address| Address::parse(address).unwrap()) {
+        for address in addresses() {
             let found = self.engine.store_at(WORKSPACE, &address).await.unwrap();
             assert_eq!(found, self.oracle.store_at(WORKSPACE, &address).await.unwrap());
         }
@@ -237,7 +241,7 @@ pub(super) async fn dump(
         after = last.seq;
         add("events", &page);
     }
-    for address in ADDRESSES.map(|address| Address::parse(address).unwrap()) {
+    for address in addresses() {
         add("at address", &engine.store_at(workspace, &address).await.unwrap());
     }
     for who in EVERYBODY {

@@ -297,7 +297,9 @@ impl Pair {
             expires_at: ends_in.map(|secs| self.now.plus_secs(secs)),
             created_at: self.now,
         };
-        if let Ok(Receipt::Grant(grant)) = self.write(Mutation::Share(pass, grant), None).await {
+        if let Ok(Receipt::Grant { grant, .. }) =
+            self.write(Mutation::Share(pass, grant), None).await
+        {
             self.grants.push(grant.id);
         }
     }
@@ -392,8 +394,9 @@ impl Pair {
 /// Revoked grants come in no particular order.
 fn in_order(result: Result<Applied>) -> Result<Applied> {
     result.map(|mut applied| {
-        if let Receipt::Revoked(ids) | Receipt::MemberRemoved { revoked: ids, .. } =
-            &mut applied.receipt
+        if let Receipt::Revoked(ids)
+        | Receipt::Grant { revoked: ids, .. }
+        | Receipt::MemberRemoved { revoked: ids, .. } = &mut applied.receipt
         {
             ids.sort();
         }

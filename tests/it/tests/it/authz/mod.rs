@@ -70,6 +70,50 @@ fn who_may_do_what_is_the_same_on_postgresql() {
     compare(&asked(&cluster.start()));
 }
 
+/// Being in a chat opens homes. What a user has beside its home stays the user's.
+#[test]
+fn being_in_a_chat_with_a_user_opens_only_the_users_home() {
+    let setup = Setup::new();
+    let server = setup.start();
+    let world = World::new(&server, &[]);
+    let mut owner = world.client(Who::Owner, Kind::User).unwrap();
+    let made = owner.post("/v1/memory_stores", &serde_json::json!({"name": "diary"})).ok();
+    let note = serde_json::json!({
+        "namespace": "owner", "key": "k", "content": "tea", "source": "tool", "at": null,
+    });
+    owner.call("PUT", "/api/storage/memory-scoped", Some(&note)).ok();
+    let all = owner.get("/v1/memory_stores").ok();
+    let ids = |body: &Value| -> BTreeSet<String> {
+        let stores = body["data"].as_array().unwrap().iter();
+        stores.map(|store| store["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let others = ids(&all);
+    assert!(others.len() == 3 && others.contains(made["id"].as_str().unwrap()), "{all}");
+    for who in Who::ALL {
+        let Some(mut client) = world.client(who, Kind::User) else { continue };
+        let is_owners = matches!(
+            who,
+            Who::Admin | Who::Owner | Who::OwnersReadKey | Who::OwnersSearchKey | Who::OwnersModel
+        );
+        if is_owners || who == Who::Nobody {
+            continue;
+        }
+        let mut reached = 0;
+        for store in &others {
+            let reply = client.get(&format!("/v1/memory_stores/{store}/memories"));
+            reached += usize::from(reply.status != 404);
+        }
+        let has_home = !matches!(
+            who,
+            Who::Lapsed | Who::Member | Who::Left | Who::FellowUser | Who::Stranger
+        );
+        assert_eq!(reached, usize::from(has_home), "{who:?}");
+        let listed = ids(&client.get("/v1/memory_stores").ok());
+        let listed = listed.intersection(&others).count();
+        assert!(listed <= usize::from(has_home), "{who:?}");
+    }
+}
+
 /// Asks everything of everybody, and gives the matrix of the answers.
 fn asked(server: &Server) -> String {
     let mut questions = Vec::new();

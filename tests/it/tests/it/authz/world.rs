@@ -26,6 +26,8 @@ pub(super) enum Who {
     /// Was a member until a moment ago.
     Left,
     Companion,
+    /// A user who is in a chat with the user.
+    FellowUser,
     /// May write, but all memory is switched off for it.
     SwitchedOff,
     SessionReading,
@@ -36,7 +38,7 @@ pub(super) enum Who {
 }
 
 impl Who {
-    pub(super) const ALL: [Self; 17] = [
+    pub(super) const ALL: [Self; 18] = [
         Self::Admin,
         Self::Owner,
         Self::OwnersReadKey,
@@ -49,6 +51,7 @@ impl Who {
         Self::Member,
         Self::Left,
         Self::Companion,
+        Self::FellowUser,
         Self::SwitchedOff,
         Self::SessionReading,
         Self::SessionWriting,
@@ -215,11 +218,12 @@ impl World {
             Who::Member,
             Who::Left,
             Who::Companion,
+            Who::FellowUser,
             Who::SwitchedOff,
             Who::Stranger,
         ] {
             let name = format!("{who:?}");
-            self.principal(&name, "agent");
+            self.principal(&name, if who == Who::FellowUser { "user" } else { "agent" });
             let key = self.key(&json!({"name": name, "principal": name}));
             for kind in Kind::ALL {
                 self.keys.insert((who, kind), key.clone());
@@ -239,6 +243,7 @@ impl World {
             ("the-chat", "Left"),
             ("lobby", "the-user"),
             ("lobby", "Companion"),
+            ("lobby", "FellowUser"),
             ("lobby", "Left"),
         ] {
             self.admin.call("PUT", &format!("/v1/chats/{chat}/members/{member}"), None).ok();

@@ -1,3 +1,0 @@
-select grant_id, grantee, level, given_by, expires_at, created_at
-from grant_
-where store_id = $1 and grantee = $2

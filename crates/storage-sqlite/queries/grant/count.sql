@@ -1,1 +1,0 @@
-select count(*) from grant_ where store = ?1
