@@ -11,6 +11,9 @@ pub const SWITCHED_OFF: &str = "memory is switched off for this agent";
 /// Why something is refused to those who did not write a memory.
 pub const NOT_THE_WRITER: &str = "only its owner may remove or move this memory";
 
+/// Why a grant is refused that is more than its giver has.
+pub const EXCEEDS_GIVER: &str = "a grant cannot exceed the giver's own access";
+
 /// An engine failure. [`crate::codes`] gives each its stable code and HTTP status.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -120,9 +123,7 @@ impl From<StorageError> for Error {
             }
             StorageError::IsHead => Self::IsHead,
             StorageError::Taken(what) => Self::Taken(what),
-            StorageError::ExceedsGiver => {
-                Self::Denied("a grant cannot exceed the giver's own access")
-            }
+            StorageError::ExceedsGiver => Self::Denied(EXCEEDS_GIVER),
             StorageError::TooMany(what) => Self::OverQuota(format!("too many {what}")),
             StorageError::Invalid(invalid) => Self::Invalid(invalid),
             StorageError::KeyReused => Self::KeyReused,

@@ -34,7 +34,7 @@ pub mod transfer;
 pub use bootstrap::FirstStart;
 pub use changes::ChangePage;
 pub use context::{Context, IdempotencyKey, Identified};
-pub use error::{Error, NOT_THE_WRITER, SWITCHED_OFF};
+pub use error::{EXCEEDS_GIVER, Error, NOT_THE_WRITER, SWITCHED_OFF};
 pub use groups::Group;
 pub use home::{HomeLimits, Purpose, Reached};
 pub use keys::{DeclaredKey, NewKey};
@@ -42,7 +42,7 @@ pub use loci_storage::request::as_one_request;
 pub use principals::NewPrincipal;
 pub use secret::Secret;
 pub use sessions::{NewAttachment, NewSession};
-pub use share::NewGrant;
+pub use share::{NOT_THE_GIVER, NewGrant};
 pub use stores::NewStore;
 pub use sweep::SweepReport;
 

@@ -9,7 +9,9 @@ mod entry;
 mod read;
 mod write;
 
-use super::answer::{Answer, NOT_THE_WRITER, SWITCHED_OFF, Stop, is_beyond_words, says};
+use super::answer::{
+    Answer, NOT_THE_GIVER, NOT_THE_WRITER, SWITCHED_OFF, Stop, is_beyond_words, says,
+};
 use super::desk::Desk;
 use super::input::Input;
 use loci_engine::{Error, codes};
@@ -50,7 +52,7 @@ fn unknown(input: &Input, may_share: bool) -> Result<Value, Stop> {
 /// What the client makes of a refusal.
 fn words(command: &str, error: &Error) -> String {
     match (command, error) {
-        (_, Error::Denied(why @ (SWITCHED_OFF | NOT_THE_WRITER))) => {
+        (_, Error::Denied(why @ (SWITCHED_OFF | NOT_THE_WRITER | NOT_THE_GIVER))) => {
             let mut chars = why.chars();
             let first = chars.next().map(|first| first.to_ascii_uppercase());
             first.into_iter().chain(chars).collect()
