@@ -30,6 +30,7 @@ mod share;
 mod stores;
 mod sweep;
 pub mod transfer;
+mod turns;
 
 pub use bootstrap::FirstStart;
 pub use changes::ChangePage;
@@ -45,6 +46,7 @@ pub use sessions::{NewAttachment, NewSession};
 pub use share::{NOT_THE_GIVER, NewGrant};
 pub use stores::NewStore;
 pub use sweep::SweepReport;
+pub use turns::Turn;
 
 use guard::Guard;
 use loci_storage::Storage;
@@ -52,17 +54,20 @@ use seam::Seams;
 use search::{SearchOptions, SearchState};
 use std::sync::Arc;
 use std::time::Duration;
+use turns::Turns;
 
 /// Shorthand for what engine calls return.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The engine. Cheap to clone; holds no state of its own but indexes, which follow the feeds.
+/// The engine. Cheap to clone; holds no state of its own but indexes, which follow the feeds, and
+/// who waits for whom.
 #[derive(Clone)]
 pub struct Engine {
     storage: Arc<dyn Storage>,
     seams: Seams,
     search: Arc<SearchState>,
     guard: Arc<Guard>,
+    turns: Arc<Turns>,
     homes: HomeLimits,
 }
 
@@ -70,7 +75,8 @@ impl Engine {
     /// An engine over a storage, with the clock and randomness it shall use.
     pub fn new(storage: Arc<dyn Storage>, seams: Seams) -> Self {
         let search = Arc::new(SearchState::new(SearchOptions::default()));
-        Self { storage, seams, search, guard: Arc::default(), homes: HomeLimits::default() }
+        let (guard, turns) = (Arc::default(), Arc::default());
+        Self { storage, seams, search, guard, turns, homes: HomeLimits::default() }
     }
 
     /// The same engine, searching as told. Not for an engine that was cloned before: indexes and

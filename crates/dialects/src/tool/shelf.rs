@@ -8,17 +8,19 @@
 use super::answer::{NOT_THE_WRITER, Stop, says};
 use super::path::prefix_of;
 use super::place::Place;
-use loci_engine::{Context, Engine, Error};
+use crate::robutler::key::Name;
+use loci_engine::{Context, Engine, Error, Turn};
 use loci_model::query::{Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery};
 use loci_model::{
     At, AttributesPatch, Content, Edit, EditOp, Expect, Memory, MemoryId, MemoryPath, OnSame,
-    PathPrefix, View,
+    PathPrefix, StoreId, View,
 };
 
 /// What the feed shows as the reason of writes by the tool.
 pub(super) const REASON: &str = "tool";
-/// How often an edit is tried again when somebody else was faster.
-pub(super) const ATTEMPTS_MAX: usize = 8;
+/// How often a replacement is decided again because somebody else was faster; then it is left to
+/// the core, which replaces whatever the text is by then.
+const ASKED_MAX: u32 = 3;
 /// Memories looked through for one listing.
 pub(super) const SCAN_MAX: usize = 20_000;
 /// Memories taken in one read of a listing.
@@ -167,12 +169,23 @@ impl Shelf<'_> {
         Ok(false)
     }
 
+    /// Waits for those who change the same memory. A place without a store has nothing to change.
+    pub(super) async fn turn(&self, path: &MemoryPath) -> Result<Turn, Error> {
+        let store = self.place.store.unwrap_or(StoreId::from_u128(0));
+        // Both shapes mean the same entry by different paths.
+        let name = Name::of(path).path();
+        self.engine.turn(store, name.as_ref().unwrap_or(path).as_str()).await
+    }
+
     /// Changes the text of a memory, provided nobody is faster: then there is no result, and the
-    /// change is to be made anew on top of what they wrote.
+    /// change is to be made anew on top of what they wrote. A change that the core has a word for
+    /// (`atomic`) is left to it when it was in vain too often.
     pub(super) async fn rewrite<T>(
         &self,
+        turn: &Turn,
         found: MemoryId,
         change: impl Fn(&Memory, &str) -> Result<(String, T), Stop>,
+        atomic: Option<&EditOp>,
         sealed: impl Fn() -> String,
     ) -> Result<Option<T>, Stop> {
         let Some(memory) = self.load(found).await? else { return Ok(None) };
@@ -180,23 +193,20 @@ impl Shelf<'_> {
             return says(sealed());
         };
         let (new, told) = change(&memory, old)?;
-        let edit = Edit {
-            at: At::Id(memory.id),
-            expect: Expect::Revision(memory.revision),
-            on_same: OnSame::Skip,
-            op: put(Content::Text(new)),
+        let (expect, op) = match atomic.filter(|_| turn.tries() >= ASKED_MAX) {
+            Some(op) => (Expect::Anything, op.clone()),
+            None => (Expect::Revision(memory.revision), put(Content::Text(new))),
         };
+        let edit = Edit { at: At::Id(memory.id), expect, on_same: OnSame::Skip, op };
         match self.commit(vec![edit]).await {
             Ok(()) => Ok(Some(told)),
-            Err(Error::ExpectFailed | Error::NotFound("memory")) => Ok(None),
+            // Why it does not fit what they wrote is told by reading that.
+            Err(Error::ExpectFailed | Error::NotFound("memory") | Error::TextMatches { .. }) => {
+                Ok(None)
+            }
             Err(error) => Err(error.into()),
         }
     }
-}
-
-/// Somebody else was faster, every time.
-pub(super) fn outrun() -> Stop {
-    Error::Unavailable("others change this memory all the time; try again").into()
 }
 
 /// New content for a memory; everything else stays.

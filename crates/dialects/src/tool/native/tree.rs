@@ -6,7 +6,7 @@ use crate::tool::answer::{Stop, says};
 use crate::tool::desk::Desk;
 use crate::tool::input::Input;
 use crate::tool::path::{ToolPath, prefix_of};
-use crate::tool::shelf::{ATTEMPTS_MAX, Shelf, outrun, relocation, removal};
+use crate::tool::shelf::{Shelf, relocation, removal};
 use loci_engine::{Error, Purpose};
 use loci_model::{Memory, MemoryPath, limit};
 
@@ -18,7 +18,8 @@ pub(super) async fn delete(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
     let Some(memory) = path.memory() else {
         return says(format!("Cannot delete the {path} directory itself"));
     };
-    for _ in 0..ATTEMPTS_MAX {
+    let mut turn = shelf.turn(memory).await?;
+    loop {
         let found = find(shelf, memory, &path).await?;
         match shelf.take_away(&found, |memory| Ok(removal(memory))).await {
             Ok(is_all) => return Ok(format!("Successfully deleted {path}{}", rest(is_all))),
@@ -28,8 +29,8 @@ pub(super) async fn delete(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
             }
             Err(other) => return Err(other),
         }
+        turn.again().await?;
     }
-    missing(&path)
 }
 
 /// Moves a file, or a directory with everything in it. Nothing may be at the destination.
@@ -43,7 +44,8 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
     let Some(from) = old.memory() else {
         return says(format!("Cannot rename the {old} directory itself"));
     };
-    for _ in 0..ATTEMPTS_MAX {
+    let mut turn = shelf.turn(from).await?;
+    loop {
         let found = find(shelf, from, &old).await?;
         let Some(to) = new.memory() else { return exists(&new.to_string()) };
         if to != from && to.as_str().starts_with(prefix_of(from).as_str()) {
@@ -66,8 +68,8 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
             }
             Err(other) => return Err(other),
         }
+        turn.again().await?;
     }
-    Err(outrun())
 }
 
 fn exists<T>(path: &str) -> Result<T, Stop> {
