@@ -84,7 +84,8 @@ impl Problem {
     }
 }
 
-fn status(error: &Error) -> u16 {
+/// The status of an engine error, which the tool's sentences name too.
+pub(crate) fn status(error: &Error) -> u16 {
     match error {
         Error::Invalid(_)
         | Error::Sealed

@@ -67,12 +67,33 @@ impl Shelf<'_> {
         Ok(found)
     }
 
-    /// The memory at a path that changed last.
-    pub(super) async fn newest(
+    /// The same of several paths that mean one thing.
+    pub(super) async fn at_any(&self, paths: &[MemoryPath]) -> Result<Vec<Memory>, Error> {
+        let mut found = Vec::new();
+        for path in paths {
+            found.extend(self.at(path).await?);
+        }
+        found.sort_by_key(|memory| std::cmp::Reverse((memory.updated_at, memory.id)));
+        Ok(found)
+    }
+
+    /// The memory that changed last at one of several paths that mean one thing.
+    pub(super) async fn newest_of(
         &self,
-        path: &MemoryPath,
+        paths: &[MemoryPath],
         view: View,
     ) -> Result<Option<Memory>, Error> {
+        let mut newest: Option<Memory> = None;
+        for path in paths {
+            let found = self.newest(path, view).await?;
+            let all = newest.into_iter().chain(found);
+            newest = all.max_by_key(|memory| (memory.updated_at, memory.id));
+        }
+        Ok(newest)
+    }
+
+    /// The memory at a path that changed last.
+    async fn newest(&self, path: &MemoryPath, view: View) -> Result<Option<Memory>, Error> {
         self.get(&At::Path(None, path.clone()), view).await
     }
 
@@ -113,10 +134,12 @@ impl Shelf<'_> {
         Ok(self.below(&prefix_of(path), 1).await?.memories.into_iter().next())
     }
 
-    /// What stands in the way of a new memory at a path: one there, above it or below it. The core
-    /// looks at the writer's own partition only; the tree that the tool shows has them all.
-    pub(super) async fn blocker(&self, path: &MemoryPath) -> Result<Option<Memory>, Error> {
-        if let Some(there) = self.newest(path, View::Basic).await? {
+    /// What stands in the way of a new memory at the first of several paths that mean one thing: one
+    /// at any of them, or above or below it. The core looks at the writer's own partition only; the
+    /// tree that the tool shows has them all.
+    pub(super) async fn blocker(&self, paths: &[MemoryPath]) -> Result<Option<Memory>, Error> {
+        let Some(path) = paths.first() else { return Ok(None) };
+        if let Some(there) = self.newest_of(paths, View::Basic).await? {
             return Ok(Some(there));
         }
         for ancestor in path.ancestors() {
@@ -159,7 +182,8 @@ impl Shelf<'_> {
             Err(Error::Denied(NOT_THE_WRITER)) => {}
             Err(error) => return Err(error.into()),
         }
-        let is_one_name = memories.windows(2).all(|pair| pair[0].path == pair[1].path);
+        let is_one_name =
+            memories.windows(2).all(|pair| Name::of(&pair[0].path) == Name::of(&pair[1].path));
         let is_own = |memory: &&Memory| memory.partition == Some(self.context.caller.principal);
         let own: Vec<&Memory> = memories.iter().filter(is_own).collect();
         if own.is_empty() || !is_one_name {

@@ -20,13 +20,17 @@ pub(super) async fn create(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
     let shelf = desk.shelf(&place);
     let done = format!("File created successfully at: {path}");
     let Some(memory) = path.memory() else { return exists(&path.to_string()) };
-    if let Some(blocker) = shelf.blocker(memory).await? {
-        let may_overwrite = desk.options.on_existing == OnExisting::Overwrite;
-        if may_overwrite && blocker.path == *memory {
+    let exact = path.exact();
+    if let Some(blocker) = shelf.blocker(&exact).await? {
+        let is_there = exact.contains(&blocker.path);
+        if is_there && desk.options.on_existing == OnExisting::Overwrite {
             overwrite(shelf, &blocker, text).await?;
             return Ok(done);
         }
-        return exists(&blocked_by(&path, &blocker.path));
+        return match is_there {
+            true => exists(&path.to_string()),
+            false => exists(&blocked_by(&path, &blocker.path)),
+        };
     }
     match shelf.create(memory.clone(), text.to_owned()).await {
         Ok(()) => Ok(done),

@@ -51,8 +51,12 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
         if to != from && to.as_str().starts_with(prefix_of(from).as_str()) {
             return says(format!("Error: Cannot rename {old} to {new}: it lies inside {old}"));
         }
-        if let Some(blocker) = shelf.blocker(to).await? {
-            return exists(&destination(&new, to, &blocker.path));
+        let exact = new.exact();
+        if let Some(blocker) = shelf.blocker(&exact).await? {
+            return match exact.contains(&blocker.path) {
+                true => exists(&new.to_string()),
+                false => exists(&destination(&new, to, &blocker.path)),
+            };
         }
         let relocate = |memory: &Memory| moved(memory, from, to).map(|to| relocation(memory, to));
         match shelf.take_away(&found, relocate).await {
@@ -90,13 +94,14 @@ fn rest(is_all: bool) -> &'static str {
 /// What is at a path: a file, as each writer left it, or everything below a directory. The file
 /// goes first, because different writers may have made both.
 async fn find(shelf: Shelf<'_>, memory: &MemoryPath, path: &ToolPath) -> Result<Vec<Memory>, Stop> {
-    let there = shelf.at(memory).await?;
+    let there = shelf.at_any(&path.exact()).await?;
     if !there.is_empty() {
         return Ok(there);
     }
     let tree = shelf.below(&prefix_of(memory), limit::TREE_EDITS_MAX).await?;
     if tree.memories.is_empty() {
-        return missing(path);
+        let there = shelf.at_any(&path.plain()).await?;
+        return if there.is_empty() { missing(path) } else { Ok(there) };
     }
     if tree.is_cut {
         let max = limit::TREE_EDITS_MAX;
@@ -108,10 +113,12 @@ async fn find(shelf: Shelf<'_>, memory: &MemoryPath, path: &ToolPath) -> Result<
     Ok(tree.memories)
 }
 
-/// Where a memory at or below `from` goes when `from` becomes `to`.
+/// Where a memory goes when `from` becomes `to`: one below it stays below it, and all others are
+/// what it names.
 fn moved(memory: &Memory, from: &MemoryPath, to: &MemoryPath) -> Result<MemoryPath, Stop> {
-    let rest = memory.path.as_str().strip_prefix(from.as_str());
-    let rest = rest.expect("what was found is at the path or below it");
+    let below = prefix_of(from);
+    let is_below = memory.path.as_str().starts_with(below.as_str());
+    let rest = if is_below { &memory.path.as_str()[from.as_str().len()..] } else { "" };
     match MemoryPath::parse(&format!("{to}{rest}")) {
         Ok(path) => Ok(path),
         Err(invalid) => {

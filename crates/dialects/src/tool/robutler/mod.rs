@@ -14,7 +14,8 @@ use super::answer::{
 };
 use super::desk::Desk;
 use super::input::Input;
-use loci_engine::{Error, codes};
+use crate::robutler::error::status;
+use loci_engine::Error;
 use serde_json::Value;
 
 /// Runs one command.
@@ -64,9 +65,10 @@ fn words(command: &str, error: &Error) -> String {
         (_, Error::Denied(_) | Error::NotFound("memory store")) => {
             "Access denied to this store".to_owned()
         }
+        (_, Error::Archived) => "Access denied to this store: it is archived".to_owned(),
         (_, Error::TooLarge { .. }) => "Value too large".to_owned(),
         (_, Error::OverQuota(_)) => "Key limit reached for this store".to_owned(),
         (_, Error::Invalid(invalid)) => format!("Memory {command} failed: 400 ({invalid})"),
-        (_, error) => format!("Memory {command} failed: {}", codes::code(error).status),
+        (_, error) => format!("Memory {command} failed: {}", status(error)),
     }
 }

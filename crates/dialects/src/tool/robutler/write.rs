@@ -29,20 +29,37 @@ pub(super) async fn create(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
     };
     let place = desk.place(target.whose, Purpose::Change).await?;
     let shelf = desk.shelf(&place);
-    let there = entry::at(shelf, &key).await?;
     let me = desk.context.caller.principal;
-    let own = there.iter().find(|memory| memory.partition.is_none_or(|of| of == me));
-    let at = match own {
-        Some(own) => At::Id(own.id),
-        None => At::Path(None, path_of(&key.plain)?),
-    };
-    // What is written is the newest, even if the caller wrote the same before somebody else did.
-    let is_newest = there.first().map(|first| first.id) == own.map(|own| own.id);
-    let on_same = if is_newest { OnSame::Skip } else { OnSame::Record };
     let (content, attributes) = kept(content);
     let op = EditOp::Put { content: Some(content), to: None, attributes };
-    shelf.commit(vec![Edit { at, expect: Expect::Anything, on_same, op }]).await?;
-    Ok(Value::from(format!("Created {}", target.shown)))
+    let (path, shown) = (path_of(&key.plain)?, &target.shown);
+    let mut turn = shelf.turn(&path).await?;
+    loop {
+        let there = entry::at(shelf, &key).await?;
+        let own = there.iter().find(|memory| memory.partition.is_none_or(|of| of == me));
+        let at = own.map_or_else(|| At::Path(None, path.clone()), |own| At::Id(own.id));
+        // What is written is the newest, even if the caller wrote the same before others did.
+        let is_newest = there.first().map(|first| first.id) == own.map(|own| own.id);
+        let on_same = if is_newest { OnSame::Skip } else { OnSame::Record };
+        let op = op.clone();
+        match shelf.commit(vec![Edit { at, expect: Expect::Anything, on_same, op }]).await {
+            Ok(()) => return Ok(Value::from(format!("Created {shown}"))),
+            // It was removed since it was looked for.
+            Err(Error::NotFound("memory")) => {}
+            Err(Error::PathTaken { memory: None, .. }) => {
+                return says(format!(
+                    "Cannot create {shown}: an entry of this name is kept from models"
+                ));
+            }
+            Err(Error::PathTaken { .. }) => {
+                return says(format!(
+                    "Cannot create {shown}: there are entries above or below that name"
+                ));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        turn.again().await?;
+    }
 }
 
 /// Replaces a text that occurs once, or the first time it occurs.
@@ -163,7 +180,7 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
     let (Some(source), Some(new)) = (target(desk, input)?, new) else {
         return says(NEEDED);
     };
-    let dest = destination(&source, new)?;
+    let dest = destination(input, &source, new)?;
     let (What::Entry(from), What::Entry(to)) = (&source.what, &dest.what) else {
         return says("path must include a filename for rename");
     };
