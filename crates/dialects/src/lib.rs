@@ -9,3 +9,4 @@ pub mod robutler;
 pub mod tool;
 
 mod reach;
+mod sharing;

@@ -88,7 +88,7 @@ impl Engine {
         self.become_agent(context, &made)
     }
 
-    fn become_agent(&self, context: &Context, agent: &Principal) -> Result<Context> {
+    pub(crate) fn become_agent(&self, context: &Context, agent: &Principal) -> Result<Context> {
         let caller = policy::act_for(&context.caller, agent, self.seams.now());
         Ok(Context { caller: caller.map_err(|_| NOT_YOURS)?, ..context.clone() })
     }

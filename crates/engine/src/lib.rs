@@ -33,6 +33,7 @@ mod share;
 mod stores;
 mod sweep;
 pub mod transfer;
+mod turns;
 
 pub use bootstrap::FirstStart;
 pub use changes::ChangePage;
@@ -45,9 +46,10 @@ pub use loci_storage::request::as_one_request;
 pub use principals::NewPrincipal;
 pub use secret::Secret;
 pub use sessions::{NewAttachment, NewSession};
-pub use share::{NewGrant, Shared};
+pub use share::{NOT_THE_GIVER, NewGrant, Shared};
 pub use stores::NewStore;
 pub use sweep::SweepReport;
+pub use turns::Turn;
 
 use compact::{Summarizer, Watch};
 use guard::Guard;
@@ -57,11 +59,13 @@ use seam::Seams;
 use search::{SearchOptions, SearchState};
 use std::sync::Arc;
 use std::time::Duration;
+use turns::Turns;
 
 /// Shorthand for what engine calls return.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The engine. Cheap to clone; holds no state of its own but indexes, which follow the feeds.
+/// The engine. Cheap to clone; holds no state of its own but indexes, which follow the feeds, and
+/// who waits for whom.
 #[derive(Clone)]
 pub struct Engine {
     storage: Arc<dyn Storage>,
@@ -69,6 +73,7 @@ pub struct Engine {
     search: Arc<SearchState>,
     guard: Arc<Guard>,
     newcomers: Arc<Newcomers>,
+    turns: Arc<Turns>,
     homes: HomeLimits,
     compaction: Arc<Watch>,
     summarizer: Option<Arc<dyn Summarizer>>,
@@ -84,6 +89,7 @@ impl Engine {
             search,
             guard: Arc::default(),
             newcomers: Arc::default(),
+            turns: Arc::default(),
             homes: HomeLimits::default(),
             compaction: Arc::default(),
             summarizer: None,

@@ -3,10 +3,15 @@
 use crate::access::expect_receipt;
 use crate::{Context, Engine, Error, Result};
 use loci_model::event::kind;
-use loci_model::policy::System;
+use loci_model::policy::{self, System};
 use loci_model::{Grant, GrantId, Grantee, Invalid, Level, PrincipalKind, StoreId, Timestamp};
 use loci_storage::ground::spelled;
 use loci_storage::{Mutation, Receipt};
+
+/// Why a grant is not taken back for somebody who may share the store.
+pub const NOT_THE_GIVER: &str = "only its giver or the store's owner may take this back";
+/// How often a grant is looked for again because somebody replaced it meanwhile.
+const ATTEMPTS_MAX: usize = 1000;
 
 /// A grant that was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,16 +97,57 @@ impl Engine {
         self.share_pass(context, store).await.map(|_| ())
     }
 
-    /// Takes back what was granted to one grantee of a store.
+    /// Takes back what was granted to one grantee of a store, and says which grants are gone. None
+    /// are where there was nothing to take back; what is another's to take back is refused.
+    ///
+    /// Sharing again replaces a grant by another one. Whoever takes back means the grantee and not
+    /// that grant, so it is looked for again.
     pub async fn revoke_from(
         &self,
         context: &Context,
         store: StoreId,
         grantee: Grantee,
     ) -> Result<Vec<GrantId>> {
-        let grants = self.grants(context, store).await?;
-        let found = grants.into_iter().find(|grant| grant.grantee == grantee);
-        self.revoke(context, store, found.ok_or(Error::NotFound("grant"))?.id).await
+        for _ in 0..ATTEMPTS_MAX {
+            let pass = self.share_pass(context, store).await?;
+            let grants = self.grants(context, store).await?;
+            let Some(found) = grants.iter().find(|grant| grant.grantee == grantee) else {
+                return Ok(Vec::new());
+            };
+            if !pass.may_revoke(found) {
+                // What has ended opens nothing, whoever gave it.
+                return match found.is_valid_at(pass.now()) {
+                    true => Err(Error::Denied(NOT_THE_GIVER)),
+                    false => Ok(Vec::new()),
+                };
+            }
+            match self.revoke(context, store, found.id).await {
+                Err(Error::NotFound("grant")) => {}
+                revoked => return revoked,
+            }
+        }
+        Err(Error::Unavailable("others share this store all the time; try again"))
+    }
+
+    /// The caller as the agent that gave somebody what it has in a store, for platforms that take
+    /// back without saying for which agent. `None` where nothing was given.
+    pub async fn acting_as_giver(
+        &self,
+        context: &Context,
+        store: StoreId,
+        grantee: Grantee,
+    ) -> Result<Option<Context>> {
+        let now = self.seams.now();
+        policy::convene(&context.caller, now).map_err(|_| Error::Denied(NOT_THE_GIVER))?;
+        let workspace = self.facts(context, store).await?.store.workspace;
+        let system = System::because("a platform stands behind whoever gave it");
+        let grants = self.storage.grants(&system.read(workspace, store, now)).await?;
+        let Some(found) = grants.iter().find(|grant| grant.grantee == grantee) else {
+            return Ok(None);
+        };
+        let giver = self.storage.principal(workspace, found.given_by).await?;
+        let giver = giver.ok_or(Error::NotFound("principal"))?;
+        self.become_agent(context, &giver).map(Some)
     }
 
     /// The grants of a store, for those who may share it.

@@ -16,8 +16,9 @@ use loci_model::{
 
 /// What the feed shows as the reason of writes through this door.
 const REASON: &str = "robutler";
-/// How often a write is tried again when somebody else was faster.
-const ATTEMPTS_MAX: usize = 32;
+/// How often a write is decided again because somebody else was faster. Then it no longer asks:
+/// whoever writes last is right in the end, and everything that must stay does.
+const ASKED_MAX: u32 = 3;
 
 /// A store, and who works in it.
 #[derive(Clone, Copy)]
@@ -59,27 +60,27 @@ impl Desk<'_> {
     /// Writes the caller's own entry of a name.
     pub(in crate::robutler) async fn write(&self, name: &Name, new: &Write) -> Result<(), Error> {
         let path = name.path()?;
-        let mut refused = Error::ExpectFailed;
-        for _ in 0..ATTEMPTS_MAX {
+        let mut turn = self.engine.turn(self.store, path.as_str()).await?;
+        loop {
             let found = self.find(name).await?;
-            let edit = self.edit(&path, &found, new);
+            let insists = turn.tries() >= ASKED_MAX;
+            let edit = self.edit(&path, &found, new, insists);
             match self.engine.commit_one(self.context, self.store, edit, REASON).await {
                 Ok(_) => return Ok(()),
-                // Somebody made, changed or removed it since it was looked for.
-                Err(error @ (Error::ExpectFailed | Error::NotFound("memory"))) => refused = error,
-                Err(Error::PathTaken { memory, path: taken }) if taken == path => {
-                    refused = Error::PathTaken { memory, path: taken };
-                }
+                // Somebody made, changed or removed it since it was looked for. What is there and
+                // cannot be seen was not looked for in vain.
+                Err(Error::ExpectFailed | Error::NotFound("memory")) => {}
+                Err(Error::PathTaken { memory: Some(_), path: taken })
+                    if taken == path && !insists => {}
                 Err(error) => return Err(error),
             }
+            turn.again().await?;
         }
-        Err(match refused {
-            taken @ Error::PathTaken { .. } => taken,
-            _ => Error::Unavailable("others change this entry all the time; try again"),
-        })
     }
 
-    fn edit(&self, path: &MemoryPath, found: &Found, new: &Write) -> Edit {
+    /// The edit that writes. What it does not name stays as it is when it is made, also where it
+    /// `insists` and is made whatever became of the entry meanwhile.
+    fn edit(&self, path: &MemoryPath, found: &Found, new: &Write, insists: bool) -> Edit {
         let own = found.own.first();
         let seen = found.newest.as_ref();
         let is_newest = own.map(|own| own.id) == seen.map(|seen| seen.id);
@@ -108,9 +109,17 @@ impl Desk<'_> {
             media_type: new.value.mark(media_type),
             ..AttributesPatch::default()
         };
+        let (at, expect) = match own {
+            _ if insists => {
+                let path = own.map_or(path, |own| &own.path);
+                (At::Path(None, path.clone()), Expect::Anything)
+            }
+            Some(own) => (At::Id(own.id), Expect::Revision(own.revision)),
+            None => (At::Path(None, path.clone()), Expect::Absent),
+        };
         Edit {
-            at: own.map_or_else(|| At::Path(None, path.clone()), |own| At::Id(own.id)),
-            expect: own.map_or(Expect::Absent, |own| Expect::Revision(own.revision)),
+            at,
+            expect,
             // What is written is the newest, even if the caller wrote the same before others did.
             on_same: if is_newest { OnSame::Skip } else { OnSame::Record },
             op: EditOp::Put {
@@ -123,7 +132,8 @@ impl Desk<'_> {
 
     /// Removes the caller's own entries of a name.
     pub(in crate::robutler) async fn remove(&self, name: &Name) -> Result<(), Problem> {
-        for _ in 0..ATTEMPTS_MAX {
+        let mut turn = self.engine.turn(self.store, name.path()?.as_str()).await?;
+        loop {
             let found = self.find(name).await?;
             let own = found.own.iter().map(|own| At::Id(own.id));
             let mut edits: Vec<Edit> = own.map(|at| Edit::remove(at, Expect::Anything)).collect();
@@ -140,8 +150,8 @@ impl Desk<'_> {
                 }
                 Err(error) => return Err(error.into()),
             }
+            turn.again().await?;
         }
-        Err(Error::Unavailable("others change this entry all the time; try again").into())
     }
 
     async fn find(&self, name: &Name) -> Result<Found, Error> {

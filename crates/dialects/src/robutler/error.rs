@@ -85,7 +85,8 @@ impl Problem {
     }
 }
 
-fn status(error: &Error) -> u16 {
+/// The status of an engine error, which the tool's sentences name too.
+pub(crate) fn status(error: &Error) -> u16 {
     match error {
         Error::Invalid(_)
         | Error::Sealed
@@ -171,7 +172,7 @@ mod tests {
             let response = Problem::from(&error).render(None, false);
             assert_eq!(response.status().as_u16(), expected, "{error}");
             let is_later = response.headers().contains_key("retry-after");
-            assert_eq!(is_later, loci_engine::codes::code(&error).is_retryable, "{error}");
+            assert_eq!(is_later, codes::code(&error).is_retryable, "{error}");
         }
     }
 

@@ -8,7 +8,7 @@
 mod call;
 mod document;
 mod entry;
-mod error;
+pub(crate) mod error;
 mod fields;
 pub(crate) mod key;
 mod kv;

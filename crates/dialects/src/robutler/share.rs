@@ -1,18 +1,16 @@
-//! `action=share`: giving an agent a part in a store, and taking it back.
-//!
-//! Whoever may not share a store learns nothing from trying, and makes nobody: an agent that was
-//! never heard of is made only once the engine has said that the store may be shared.
+//! `action=share`: giving an agent a part in a store, and taking it back ([`crate::sharing`]).
 
 use super::call::{Answer, Call};
 use super::error::Problem;
 use super::fields::Lifetime;
 use super::place::Place;
 use super::render::done;
-use loci_engine::{Context, EXCEEDS_GIVER, Error, NewGrant, Purpose};
-use loci_model::{Grant, Grantee, Level, PrincipalKind, StoreId, Timestamp};
+use crate::sharing::{self, IS_A_CHAT, Refused};
+use loci_engine::{Context, Error, NOT_THE_GIVER, Purpose};
+use loci_model::{PrincipalKind, Timestamp};
 
-/// Who may not be named as a principal: everybody.
-const EVERYONE: &str = "everyone";
+/// How often it is asked again who gave something.
+const ATTEMPTS_MAX: usize = 100;
 
 /// A store to be shared.
 #[derive(utoipa::ToSchema)]
@@ -38,120 +36,91 @@ pub(super) struct ShareBody {
 /// Shares.
 pub(super) async fn share(call: &Call) -> Answer {
     let context = call.acting().await?;
-    let level = match call.fields.text("level")?.as_deref() {
-        None | Some("" | "read") => Level::Read,
-        Some("search") => Level::Search,
-        Some("readwrite") => Level::ReadWrite,
-        Some(_) => return Err(Problem::invalid("level must be search, read or readwrite")),
-    };
+    let level = sharing::level(call.text("level")?.as_deref());
+    let level = level.ok_or_else(|| Problem::invalid("level must be search, read or readwrite"))?;
     let end = end(call)?;
     let named = grantee_named(call)?;
     let store = Place::of(call, &context, Purpose::Write).await?.existing()?;
-    let grantee = grantee(call, &context, store, &named).await?;
-    let new = NewGrant { grantee, level, expires_at: end };
-    match call.engine.share(&context, store, new.clone()).await {
-        // Without an end it lasts as long as it can.
-        Err(Error::Denied(EXCEEDS_GIVER)) if end.is_none() => {
-            let expires_at = own_end(call, &context, store).await?;
-            let new = NewGrant { expires_at, ..new };
-            call.engine.share(&context, store, new).await?;
-        }
-        shared => {
-            shared?;
-        }
+    match sharing::give(&call.engine, &context, store, &named, (level, end)).await {
+        Ok(()) => Ok(done()),
+        Err(Refused::IsAChat) => Err(Problem::invalid(format!("grantee {IS_A_CHAT}"))),
+        Err(Refused::Fails(error)) => Err(error.into()),
     }
-    Ok(done())
 }
 
-/// When the grant that the caller shares by ends.
-async fn own_end(
-    call: &Call,
-    context: &Context,
-    store: StoreId,
-) -> Result<Option<Timestamp>, Error> {
-    let grants = call.engine.grants(context, store).await?;
-    let to = |grantee| grants.iter().find(|grant: &&Grant| grant.grantee == grantee);
-    let own = to(Grantee::Principal(context.caller.principal));
-    Ok(own.or_else(|| to(Grantee::Everyone)).and_then(|grant| grant.expires_at))
-}
-
-/// Takes back. Where nothing was shared there is nothing to take back, which is not an error to
-/// whoever could have shared it.
+/// Takes back.
 pub(super) async fn unshare(call: &Call) -> Answer {
-    let context = unsharer(call).await?;
     let named = grantee_named(call)?;
+    let context = match unsharer(call).await? {
+        Unsharer::Known(context) => context,
+        Unsharer::Giver => return unshare_as_giver(call, &named).await,
+    };
     let Some(store) = Place::of(call, &context, Purpose::Change).await?.store else {
         return Ok(done());
     };
-    let grantee = match named.as_str() {
-        EVERYONE => Some(Grantee::Everyone),
-        named => {
-            let found = call.engine.named(&context, named).await?;
-            found.map(|principal| Grantee::Principal(principal.id))
-        }
-    };
-    let grants = call.engine.grants(&context, store).await?;
-    let found = grants.iter().find(|grant| Some(grant.grantee) == grantee);
-    let Some(found) = found else { return Ok(done()) };
-    match call.engine.revoke(&context, store, found.id).await {
-        Err(Error::NotFound("grant")) => {
-            Err(Problem::denied("only its giver or the store's owner may take this back"))
-        }
-        revoked => {
-            revoked?;
-            Ok(done())
-        }
-    }
+    sharing::take_back(&call.engine, &context, store, &named).await?;
+    Ok(done())
+}
+
+/// Who takes back.
+enum Unsharer {
+    Known(Context),
+    /// Whichever agent gave it.
+    Giver,
 }
 
 /// Who takes back. One client never says for which agent: a platform can then only mean the agent
-/// whose store it names.
-async fn unsharer(call: &Call) -> Result<Context, Problem> {
+/// whose store it names, or in a store that is no agent's the one that shared it.
+async fn unsharer(call: &Call) -> Result<Unsharer, Problem> {
     let context = &call.context;
     let is_platform = context.caller.acts_for_agents && !context.caller.is_admin;
-    if is_platform && call.id("agentId")?.is_none() {
-        let store = call.id("store")?.filter(|store| !matches!(&**store, "default" | "self"));
-        if let Some(store) = &store {
-            // Nobody is made for having nothing to take back.
-            let known = call.engine.named(context, store).await?;
-            known.ok_or(Error::NotFound("memory store"))?;
-        }
-        return Ok(call.engine.acting(context, store.as_deref()).await?);
+    if !is_platform || call.id("agentId")?.is_some() {
+        return Ok(Unsharer::Known(call.acting().await?));
     }
-    call.acting().await
+    let store = call.id("store")?.filter(|store| !matches!(&**store, "default" | "self"));
+    let Some(store) = store else { return Ok(Unsharer::Known(call.acting().await?)) };
+    match call.engine.named(context, &store).await? {
+        Some(known) if known.kind == PrincipalKind::Agent => {
+            let agent = known.id.to_string();
+            Ok(Unsharer::Known(call.engine.acting(context, Some(&agent)).await?))
+        }
+        _ => Ok(Unsharer::Giver),
+    }
+}
+
+async fn unshare_as_giver(call: &Call, named: &str) -> Answer {
+    let (engine, context) = (&call.engine, &call.context);
+    let named_store = call.id("store")?.unwrap_or_default();
+    let store = match engine.store_named(context, &named_store, Purpose::Change).await {
+        Ok(Some(store)) => store,
+        // A chat or user whose store was never needed.
+        Ok(None) => return Ok(done()),
+        Err(Error::NotFound(_)) if engine.named(context, &named_store).await?.is_some() => {
+            return Ok(done());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let Some(grantee) = sharing::known(engine, context, named).await? else {
+        return Ok(done());
+    };
+    for _ in 0..ATTEMPTS_MAX {
+        let Some(giver) = engine.acting_as_giver(context, store, grantee).await? else {
+            return Ok(done());
+        };
+        match sharing::take_back(engine, &giver, store, named).await {
+            Ok(()) => return Ok(done()),
+            // Another one gave it in the meantime.
+            Err(Error::Denied(NOT_THE_GIVER)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Error::Unavailable("others share this store all the time; try again").into())
 }
 
 fn grantee_named(call: &Call) -> Result<String, Problem> {
     let named = call.id("grantee")?;
     let named = named.ok_or_else(|| Problem::invalid("grantee is needed: the agent's id"))?;
     Ok(named.into_owned())
-}
-
-async fn grantee(
-    call: &Call,
-    context: &Context,
-    store: StoreId,
-    named: &str,
-) -> Result<Grantee, Problem> {
-    if named == EVERYONE {
-        return Ok(Grantee::Everyone);
-    }
-    let known = call.engine.named(context, named).await?;
-    let principal = match known {
-        Some(known) if known.kind == PrincipalKind::Group => {
-            // Said only to whoever may share here.
-            call.engine.grants(context, store).await?;
-            return Err(Problem::invalid(
-                "grantee is a chat; those in it have access to its store",
-            ));
-        }
-        Some(known) => known,
-        None => {
-            call.engine.grants(context, store).await?;
-            call.engine.grantee(context, named).await?
-        }
-    };
-    Ok(Grantee::Principal(principal.id))
 }
 
 /// When a grant shall end.

@@ -39,13 +39,12 @@ impl Kept {
         }
     }
 
-    /// What becomes of the mark on an entry that is written over.
+    /// The mark on an entry that is written over. It is always said: another value may have been
+    /// written meanwhile, and its mark must not stay on this one.
     pub(in crate::robutler) fn mark(&self, old: Option<&str>) -> Patch<Option<String>> {
-        match (self.is_json, old == Some(JSON)) {
-            (true, _) => Patch::Set(Some(JSON.to_owned())),
-            (false, true) => Patch::Set(None),
-            (false, false) => Patch::Keep,
-        }
+        let other = old.filter(|old| *old != JSON);
+        let mark = if self.is_json { Some(JSON) } else { other };
+        Patch::Set(mark.map(str::to_owned))
     }
 }
 
@@ -95,7 +94,9 @@ mod tests {
     fn marks_follow_the_type() {
         let (text, json) = (kept(r#""x""#).unwrap(), kept("1").unwrap());
         assert_eq!(text.mark(Some(JSON)), Patch::Set(None));
-        assert_eq!(text.mark(Some("text/markdown")), Patch::Keep);
+        assert_eq!(text.mark(None), Patch::Set(None));
+        let markdown = Patch::Set(Some("text/markdown".to_owned()));
+        assert_eq!(text.mark(Some("text/markdown")), markdown);
         assert_eq!(json.mark(None), Patch::Set(Some(JSON.to_owned())));
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-pub(super) use loci_engine::{NOT_THE_WRITER, SWITCHED_OFF};
+pub(super) use loci_engine::{NOT_THE_GIVER, NOT_THE_WRITER, SWITCHED_OFF};
 
 /// Why a command did not do what it was asked to.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use super::input::Input;
 use super::place::{Place, Whose};
 use super::shelf::Shelf;
 use loci_engine::{Context, Engine, Purpose};
-use loci_model::{Audience, limit};
+use loci_model::{Audience, PrincipalKind, limit};
 
 /// A request that is being answered.
 pub(super) struct Desk<'a> {
@@ -32,6 +32,21 @@ impl<'a> Desk<'a> {
         Self { engine, options, context, sharer }
     }
 
+    /// Which store a path is in that may name one itself; then the arguments beside it may not.
+    pub(super) fn whose_path<'i>(
+        &self,
+        input: &'i Input,
+        shared: Option<&'i str>,
+    ) -> Result<Whose<'i>, Stop> {
+        match shared {
+            None => self.whose(input),
+            Some(_) if input.names_store() => {
+                says("scope and store do not go with a path below /memories/shared")
+            }
+            Some(store) => Ok(Whose::named(store)),
+        }
+    }
+
     /// Which store the arguments beside a path choose.
     pub(super) fn whose<'i>(&self, input: &'i Input) -> Result<Whose<'i>, Stop> {
         let store = input.text("store", limit::NAME_CHARS_MAX)?;
@@ -40,8 +55,8 @@ impl<'a> Desk<'a> {
             (Some(_), Some(_)) => says("scope and store exclude each other"),
             (None, None) | (Some("agent"), None) => Ok(Whose::Own),
             (None, Some(store)) => Ok(Whose::named(store)),
-            (Some("user"), None) => whose_scope(input, "user", "userId"),
-            (Some("chat"), None) => whose_scope(input, "chat", "chatId"),
+            (Some("user"), None) => whose_scope(input, "user", "userId", PrincipalKind::User),
+            (Some("chat"), None) => whose_scope(input, "chat", "chatId", PrincipalKind::Group),
             (Some(_), None) => says("scope must be agent, user or chat"),
         }
     }
@@ -57,9 +72,14 @@ impl<'a> Desk<'a> {
     }
 }
 
-fn whose_scope<'i>(input: &'i Input, scope: &str, name: &str) -> Result<Whose<'i>, Stop> {
+fn whose_scope<'i>(
+    input: &'i Input,
+    scope: &str,
+    name: &str,
+    kind: PrincipalKind,
+) -> Result<Whose<'i>, Stop> {
     match input.text(name, limit::NAME_CHARS_MAX)? {
-        None | Some("" | "undefined") => says(format!("scope {scope} needs a {name}")),
-        Some(id) => Ok(Whose::Named(id)),
+        None | Some("undefined") => says(format!("scope {scope} needs a {name}")),
+        Some(id) => Ok(Whose::Of(kind, id)),
     }
 }

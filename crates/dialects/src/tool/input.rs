@@ -46,9 +46,18 @@ impl Input {
         self.command.chars().filter(|c| !c.is_control()).take(COMMAND_CHARS_MAX).collect()
     }
 
-    /// Whether an argument is there and not null.
+    /// Whether an argument is given: models fill in what they leave out with null or nothing.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.value(name).is_some()
+        self.given(name).is_some()
+    }
+
+    fn given(&self, name: &str) -> Option<&Value> {
+        self.value(name).filter(|value| value.as_str() != Some(""))
+    }
+
+    /// Whether the arguments beside a path choose a store.
+    pub(super) fn names_store(&self) -> bool {
+        self.has("scope") || self.has("store")
     }
 
     /// An argument of any type; null is as good as none.
@@ -56,8 +65,12 @@ impl Input {
         self.arguments.get(name).filter(|value| !value.is_null())
     }
 
-    /// A text of at most this many characters.
+    /// A text of at most this many characters; an empty one is none.
     pub(super) fn text(&self, name: &str, chars_max: usize) -> Result<Option<&str>, Stop> {
+        Ok(self.any_text(name, chars_max)?.filter(|text| !text.is_empty()))
+    }
+
+    fn any_text(&self, name: &str, chars_max: usize) -> Result<Option<&str>, Stop> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let Value::String(text) = value else {
             return says(format!("{name} must be a string"));
@@ -69,14 +82,14 @@ impl Input {
         Ok(Some(text))
     }
 
-    /// A text that may become content.
+    /// A text that may become content, and may be empty.
     pub(super) fn content(&self, name: &str) -> Result<Option<&str>, Stop> {
-        self.text(name, limit::CONTENT_BYTES_MAX)
+        self.any_text(name, limit::CONTENT_BYTES_MAX)
     }
 
     /// A whole number.
     pub(super) fn integer(&self, name: &str) -> Result<Option<i64>, Stop> {
-        match self.value(name) {
+        match self.given(name) {
             None => Ok(None),
             Some(value) => match whole(value) {
                 Some(number) => Ok(Some(number)),
@@ -87,7 +100,7 @@ impl Input {
 
     /// Exactly two whole numbers.
     pub(super) fn range(&self, name: &str) -> Result<Option<(i64, i64)>, Stop> {
-        let Some(value) = self.value(name) else { return Ok(None) };
+        let Some(value) = self.given(name) else { return Ok(None) };
         let numbers = value.as_array().map(|list| list.iter().map(whole).collect::<Vec<_>>());
         match numbers.as_deref() {
             Some([Some(start), Some(end)]) => Ok(Some((*start, *end))),
@@ -142,6 +155,16 @@ mod tests {
         assert_eq!(input.range("d").unwrap(), Some((1, 2)));
         assert!(input.range("e").is_err() && input.range("b").is_err());
         assert!(!input.has("c") && input.has("a"));
+    }
+
+    #[test]
+    fn nothing_is_not_given() {
+        let input = input(r#"{"command":"x","a":"","b":[],"scope":"","store":""}"#);
+        assert_eq!(input.text("a", 9).unwrap(), None);
+        assert_eq!(input.content("a").unwrap(), Some(""), "but content may be empty");
+        assert_eq!(input.integer("a").unwrap(), None);
+        assert_eq!(input.range("a").unwrap(), None);
+        assert!(!input.has("a") && input.has("b") && !input.names_store());
     }
 
     #[test]

@@ -11,7 +11,9 @@
 //! | `edit`, `search`, `share`, `unshare`, `stores` | – | always |
 //! | `create` | with `file_text` | otherwise |
 //! | `rename` | with `old_path` or `new_path` | otherwise |
-//! | `view`, `delete` | otherwise | with `scope`, `store`, `key` or `/memories/shared/<id>/…` |
+//! | `view`, `delete` | otherwise | with `key` or `/memories/shared/<id>/…`, or without a path with `scope` or `store` |
+//!
+//! Whichever it is, a path names the same: what one shape made the other finds.
 //!
 //! Where both have the command, `"dialect": "native"` or `"robutler"` in the body decides instead.
 
@@ -154,7 +156,7 @@ fn sender(request: &Request) -> Result<Context, Error> {
 fn shape(input: &Input) -> Result<Shape, Stop> {
     let by_arguments = match input.command() {
         "str_replace" | "insert" => return Ok(Shape::Native),
-        "create" if input.has("file_text") => Shape::Native,
+        "create" if is_file(input) => Shape::Native,
         "rename" if input.has("old_path") || input.has("new_path") => Shape::Native,
         "view" | "delete" if !is_robutler_target(input) => Shape::Native,
         "view" | "delete" | "create" | "rename" => Shape::Robutler,
@@ -163,11 +165,17 @@ fn shape(input: &Input) -> Result<Shape, Stop> {
     Ok(input.shape()?.unwrap_or(by_arguments))
 }
 
+/// Whether a file is to be made. An empty one, unless it is only beside the content of an entry.
+fn is_file(input: &Input) -> bool {
+    input.has("file_text") || (input.value("file_text").is_some() && !input.has("content"))
+}
+
 fn is_robutler_target(input: &Input) -> bool {
     let path = input.value("path").and_then(|path| path.as_str()).unwrap_or_default();
     let shared = path.strip_prefix(path::SHARED).and_then(|rest| rest.split_once('/'));
     shared.is_some_and(|(id, _)| !id.is_empty())
-        || ["scope", "store", "key"].iter().any(|name| input.has(name))
+        || input.has("key")
+        || (path.is_empty() && input.names_store())
 }
 
 #[cfg(test)]
@@ -191,6 +199,11 @@ mod tests {
             r#"{"command":"str_replace","dialect":"robutler"}"#,
             r#"{"command":"insert"}"#,
             r#"{"command":"view","key":"a","dialect":"native"}"#,
+            r#"{"command":"view","path":"/memories/a","scope":"user"}"#,
+            r#"{"command":"delete","path":"/memories/a","store":"s"}"#,
+            r#"{"command":"view","path":"/memories/a","scope":"","store":"","key":""}"#,
+            r#"{"command":"create","path":"/memories/a","file_text":"x","content":""}"#,
+            r#"{"command":"rename","old_path":"/memories/a","path":"","new_str":""}"#,
         ] {
             check(body, Shape::Native);
         }
@@ -202,6 +215,8 @@ mod tests {
             r#"{"command":"delete","key":"a"}"#,
             r#"{"command":"delete","store":"s"}"#,
             r#"{"command":"create","path":"/memories/a","content":"x"}"#,
+            r#"{"command":"create","path":"/memories/a","content":"x","file_text":""}"#,
+            r#"{"command":"rename","path":"/memories/a","new_str":"b","old_path":""}"#,
             r#"{"command":"create","path":"/memories/a"}"#,
             r#"{"command":"rename","path":"/memories/a","new_str":"b"}"#,
             r#"{"command":"edit"}"#,

@@ -7,6 +7,7 @@
 //! empty segment. What merely looks odd (`link -> /etc`) is a name.
 
 use super::answer::{Stop, says};
+use crate::robutler::key::Name;
 use loci_model::{MemoryPath, PathPrefix, limit};
 use percent_encoding::percent_decode;
 use std::fmt;
@@ -73,6 +74,22 @@ impl ToolPath {
         self.memory.as_ref()
     }
 
+    /// Where the memory may be: at the path itself, or where the other shape keeps the entry whose
+    /// key the path is.
+    pub(super) fn exact(&self) -> Vec<MemoryPath> {
+        let Some(memory) = &self.memory else { return Vec::new() };
+        let mut paths = paths_of(&memory.as_str()[1..]);
+        paths.retain(|path| path != memory);
+        paths.insert(0, memory.clone());
+        paths
+    }
+
+    /// Where else it may be when it is not there, because the other shape drops a last `.md`.
+    pub(super) fn plain(&self) -> Vec<MemoryPath> {
+        let given = self.memory.as_ref().map_or("", |memory| &memory.as_str()[1..]);
+        plain_key(given).map(paths_of).unwrap_or_default()
+    }
+
     /// Everything below it.
     pub(super) fn prefix(&self) -> PathPrefix {
         self.memory.as_ref().map_or_else(PathPrefix::root, prefix_of)
@@ -91,6 +108,16 @@ impl fmt::Display for ToolPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shown)
     }
+}
+
+/// Every path an entry may have, those of other doors too; none for what can be no key.
+pub(super) fn paths_of(key: &str) -> Vec<MemoryPath> {
+    Name { namespace: String::new(), key: key.to_owned() }.paths().unwrap_or_default()
+}
+
+/// A key without the ending that clients of entries drop, if it has it.
+pub(super) fn plain_key(given: &str) -> Option<&str> {
+    given.strip_suffix(".md").filter(|plain| !plain.is_empty())
 }
 
 /// Everything below a path.
@@ -241,6 +268,26 @@ mod tests {
         let root = ToolPath::parse("/memories/shared/42/").unwrap();
         assert_eq!((root.store(), root.memory()), (Some("42"), None));
         assert_eq!(root.to_string(), "/memories/shared/42");
+    }
+
+    #[test]
+    fn a_path_is_an_entry_too() {
+        let all = |path: &str| {
+            let path = ToolPath::parse(path).unwrap();
+            let shown = |paths: Vec<MemoryPath>| {
+                paths.iter().map(|path| path.as_str().to_owned()).collect::<Vec<_>>()
+            };
+            (shown(path.exact()), shown(path.plain()))
+        };
+        let strings =
+            |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+        assert_eq!(all("/memories"), (strings(&[]), strings(&[])));
+        assert_eq!(all("/memories/a"), (strings(&["/a"]), strings(&[])));
+        let (exact, plain) = all("/memories/shared/x/a/b.md");
+        assert_eq!(exact, strings(&["/a/b.md", "/a%2Fb.md"]));
+        assert_eq!(plain, strings(&["/a%2Fb", "/a/b"]));
+        // What looks escaped may be an entry's own path, or a key of just these letters.
+        assert_eq!(all("/memories/a%2Fb").0, strings(&["/a%2Fb", "/a%252Fb"]));
     }
 
     #[test]

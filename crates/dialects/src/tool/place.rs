@@ -4,7 +4,7 @@
 
 use crate::reach::own;
 use loci_engine::{Context, Engine, Error, Purpose};
-use loci_model::StoreId;
+use loci_model::{PrincipalKind, StoreId};
 
 /// Whose memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub(super) enum Whose<'i> {
     Own,
     /// Of whoever has this id, or the store with this id.
     Named(&'i str),
+    /// Of the user or chat with this id, and of nobody else who may have it.
+    Of(PrincipalKind, &'i str),
 }
 
 impl<'i> Whose<'i> {
@@ -51,6 +53,11 @@ impl Place {
                 let store = engine.store_named(context, id, purpose).await?;
                 Self { store, name: id.to_owned() }
             }
+            Whose::Of(kind, id) => {
+                let found = engine.named(context, id).await?.filter(|found| found.kind == kind);
+                let found = found.ok_or(Error::NotFound("memory store"))?;
+                Self { store: engine.home(context, &found, purpose).await?, name: found.name }
+            }
         })
     }
 
@@ -75,6 +82,6 @@ pub(super) async fn acting(
     context: &Context,
     claimed: Option<&str>,
 ) -> Result<Context, Error> {
-    let claimed = claimed.filter(|agent| !matches!(*agent, "" | "undefined"));
+    let claimed = claimed.filter(|agent| *agent != "undefined");
     engine.acting(context, claimed).await
 }

@@ -8,17 +8,19 @@
 use super::answer::{NOT_THE_WRITER, Stop, says};
 use super::path::prefix_of;
 use super::place::Place;
-use loci_engine::{Context, Engine, Error};
+use crate::robutler::key::Name;
+use loci_engine::{Context, Engine, Error, Turn};
 use loci_model::query::{Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery};
 use loci_model::{
     At, AttributesPatch, Content, Edit, EditOp, Expect, Memory, MemoryId, MemoryPath, OnSame,
-    PathPrefix, View,
+    PathPrefix, StoreId, View,
 };
 
 /// What the feed shows as the reason of writes by the tool.
 pub(super) const REASON: &str = "tool";
-/// How often an edit is tried again when somebody else was faster.
-pub(super) const ATTEMPTS_MAX: usize = 8;
+/// How often a replacement is decided again because somebody else was faster; then it is left to
+/// the core, which replaces whatever the text is by then.
+const ASKED_MAX: u32 = 3;
 /// Memories looked through for one listing.
 pub(super) const SCAN_MAX: usize = 20_000;
 /// Memories taken in one read of a listing.
@@ -65,12 +67,33 @@ impl Shelf<'_> {
         Ok(found)
     }
 
-    /// The memory at a path that changed last.
-    pub(super) async fn newest(
+    /// The same of several paths that mean one thing.
+    pub(super) async fn at_any(&self, paths: &[MemoryPath]) -> Result<Vec<Memory>, Error> {
+        let mut found = Vec::new();
+        for path in paths {
+            found.extend(self.at(path).await?);
+        }
+        found.sort_by_key(|memory| std::cmp::Reverse((memory.updated_at, memory.id)));
+        Ok(found)
+    }
+
+    /// The memory that changed last at one of several paths that mean one thing.
+    pub(super) async fn newest_of(
         &self,
-        path: &MemoryPath,
+        paths: &[MemoryPath],
         view: View,
     ) -> Result<Option<Memory>, Error> {
+        let mut newest: Option<Memory> = None;
+        for path in paths {
+            let found = self.newest(path, view).await?;
+            let all = newest.into_iter().chain(found);
+            newest = all.max_by_key(|memory| (memory.updated_at, memory.id));
+        }
+        Ok(newest)
+    }
+
+    /// The memory at a path that changed last.
+    async fn newest(&self, path: &MemoryPath, view: View) -> Result<Option<Memory>, Error> {
         self.get(&At::Path(None, path.clone()), view).await
     }
 
@@ -111,10 +134,12 @@ impl Shelf<'_> {
         Ok(self.below(&prefix_of(path), 1).await?.memories.into_iter().next())
     }
 
-    /// What stands in the way of a new memory at a path: one there, above it or below it. The core
-    /// looks at the writer's own partition only; the tree that the tool shows has them all.
-    pub(super) async fn blocker(&self, path: &MemoryPath) -> Result<Option<Memory>, Error> {
-        if let Some(there) = self.newest(path, View::Basic).await? {
+    /// What stands in the way of a new memory at the first of several paths that mean one thing: one
+    /// at any of them, or above or below it. The core looks at the writer's own partition only; the
+    /// tree that the tool shows has them all.
+    pub(super) async fn blocker(&self, paths: &[MemoryPath]) -> Result<Option<Memory>, Error> {
+        let Some(path) = paths.first() else { return Ok(None) };
+        if let Some(there) = self.newest_of(paths, View::Basic).await? {
             return Ok(Some(there));
         }
         for ancestor in path.ancestors() {
@@ -157,7 +182,8 @@ impl Shelf<'_> {
             Err(Error::Denied(NOT_THE_WRITER)) => {}
             Err(error) => return Err(error.into()),
         }
-        let is_one_name = memories.windows(2).all(|pair| pair[0].path == pair[1].path);
+        let is_one_name =
+            memories.windows(2).all(|pair| Name::of(&pair[0].path) == Name::of(&pair[1].path));
         let is_own = |memory: &&Memory| memory.partition == Some(self.context.caller.principal);
         let own: Vec<&Memory> = memories.iter().filter(is_own).collect();
         if own.is_empty() || !is_one_name {
@@ -167,12 +193,23 @@ impl Shelf<'_> {
         Ok(false)
     }
 
+    /// Waits for those who change the same memory. A place without a store has nothing to change.
+    pub(super) async fn turn(&self, path: &MemoryPath) -> Result<Turn, Error> {
+        let store = self.place.store.unwrap_or(StoreId::from_u128(0));
+        // Both shapes mean the same entry by different paths.
+        let name = Name::of(path).path();
+        self.engine.turn(store, name.as_ref().unwrap_or(path).as_str()).await
+    }
+
     /// Changes the text of a memory, provided nobody is faster: then there is no result, and the
-    /// change is to be made anew on top of what they wrote.
+    /// change is to be made anew on top of what they wrote. A change that the core has a word for
+    /// (`atomic`) is left to it when it was in vain too often.
     pub(super) async fn rewrite<T>(
         &self,
+        turn: &Turn,
         found: MemoryId,
         change: impl Fn(&Memory, &str) -> Result<(String, T), Stop>,
+        atomic: Option<&EditOp>,
         sealed: impl Fn() -> String,
     ) -> Result<Option<T>, Stop> {
         let Some(memory) = self.load(found).await? else { return Ok(None) };
@@ -180,23 +217,20 @@ impl Shelf<'_> {
             return says(sealed());
         };
         let (new, told) = change(&memory, old)?;
-        let edit = Edit {
-            at: At::Id(memory.id),
-            expect: Expect::Revision(memory.revision),
-            on_same: OnSame::Skip,
-            op: put(Content::Text(new)),
+        let (expect, op) = match atomic.filter(|_| turn.tries() >= ASKED_MAX) {
+            Some(op) => (Expect::Anything, op.clone()),
+            None => (Expect::Revision(memory.revision), put(Content::Text(new))),
         };
+        let edit = Edit { at: At::Id(memory.id), expect, on_same: OnSame::Skip, op };
         match self.commit(vec![edit]).await {
             Ok(()) => Ok(Some(told)),
-            Err(Error::ExpectFailed | Error::NotFound("memory")) => Ok(None),
+            // Why it does not fit what they wrote is told by reading that.
+            Err(Error::ExpectFailed | Error::NotFound("memory") | Error::TextMatches { .. }) => {
+                Ok(None)
+            }
             Err(error) => Err(error.into()),
         }
     }
-}
-
-/// Somebody else was faster, every time.
-pub(super) fn outrun() -> Stop {
-    Error::Unavailable("others change this memory all the time; try again").into()
 }
 
 /// New content for a memory; everything else stays.

@@ -8,6 +8,7 @@
 
 mod door;
 mod native;
+mod paths;
 mod robutler;
 mod safety;
 mod shared;

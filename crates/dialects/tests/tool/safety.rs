@@ -21,8 +21,7 @@ fn calls(path: &str) -> Vec<Value> {
 async fn no_path_leads_out() {
     let world = World::new().await;
     world.call(ME, create("/memories/keep", "kept")).await;
-    for path in ["/memoriesX", "/memoriesX/f", "/memories.md", "/etc/passwd", "memories/f", "/", ""]
-    {
+    for path in ["/memoriesX", "/memoriesX/f", "/memories.md", "/etc/passwd", "memories/f", "/"] {
         let words = format!("Path must start with /memories, got: {path}");
         for call in calls(path) {
             world.refused(ME, call, &words).await;

@@ -123,6 +123,52 @@ async fn a_level_is_a_level() {
 }
 
 #[tokio::test]
+async fn what_another_gave_is_not_taken_back() {
+    let world = shared(Level::ReadWrite).await;
+    let share = json!({ "command": "share", "agent": "third" });
+    world.done(OWNER, share, "OK").await;
+    let unshare = json!({ "command": "unshare", "path": at("/"), "agent": "third" });
+    let words = "Only its giver or the store's owner may take this back";
+    world.error(GUEST, unshare, words).await;
+    let stores = world.call("third", json!({ "command": "stores" })).await;
+    assert_eq!(stores["result"]["stores"][1]["storeId"], OWNER, "{stores}");
+    let unshare = |agent: &str| json!({ "command": "unshare", "agent": agent });
+    world.done(OWNER, unshare("third"), "OK").await;
+    world.done(OWNER, unshare("third"), "OK").await;
+    world.done("homeless", unshare("third"), "OK").await;
+}
+
+#[tokio::test]
+async fn sharing_means_what_it_means_at_the_other_door() {
+    let world = World::new().await;
+    world.call(OWNER, create("/memories/f", "x")).await;
+    let share = |agent: &str| json!({ "command": "share", "agent": agent });
+    world.done(OWNER, share("everyone"), "OK").await;
+    let seen = json!({ "command": "view", "path": at("/f") });
+    assert_eq!(world.call(GUEST, seen.clone()).await["result"]["value"], "x");
+    world.done(OWNER, json!({ "command": "unshare", "agent": "everyone" }), "OK").await;
+    world.error(GUEST, seen, "Access denied to this store").await;
+
+    let admin = world.context("admin").await;
+    world.engine.add_member(&admin, "chat1", OWNER, PrincipalKind::Agent).await.unwrap();
+    let words = "agent is a chat; those in it have access to its store";
+    world.error(OWNER, share("chat1"), words).await;
+
+    let (store, owner) = (world.home(OWNER).await, world.context(OWNER).await);
+    let (guest, now) = (world.agent(GUEST).await.id, world.engine.seams().now());
+    let until = now.plus_secs(100);
+    let (grantee, level) = (Grantee::Principal(guest), Level::ReadWrite);
+    let new = NewGrant { grantee, level, expires_at: Some(until) };
+    world.engine.share(&owner, store, new).await.unwrap();
+    let on = json!({ "command": "share", "path": at("/"), "agent": "third" });
+    world.done(GUEST, on, "OK").await;
+    let third = Grantee::Principal(world.agent("third").await.id);
+    let grants = world.engine.grants(&owner, store).await.unwrap();
+    let given = grants.iter().find(|grant| grant.grantee == third).unwrap();
+    assert_eq!(given.expires_at, Some(until), "as long as the giver's own");
+}
+
+#[tokio::test]
 async fn chats_and_users_are_reached_by_scope() {
     let world = World::new().await;
     let admin = world.context("admin").await;

@@ -1,9 +1,9 @@
 //! Grants through the engine.
 
 use crate::stage::Stage;
-use loci_engine::{Error, NewGrant};
+use loci_engine::{Error, NOT_THE_GIVER, NewGrant, Purpose};
 use loci_model::query::{Direction, StoreQuery};
-use loci_model::{Edit, Grantee, Level, MemoryPath};
+use loci_model::{Edit, Grantee, Level, MemoryPath, PrincipalKind};
 
 fn to(context: &loci_engine::Context, level: Level) -> NewGrant {
     NewGrant { grantee: Grantee::Principal(context.caller.principal), level, expires_at: None }
@@ -112,4 +112,68 @@ async fn nobody_shares_with_themselves_or_into_the_past() {
     let past = Some(stage.engine.seams().now());
     let ended = NewGrant { expires_at: past, ..to(&agent, Level::Read) };
     assert!(matches!(stage.engine.share(&stage.admin, store, ended).await, Err(Error::Invalid(_))));
+}
+
+#[tokio::test]
+async fn taking_back_tells_what_is_gone_from_what_is_not_ones_own() {
+    let stage = Stage::new().await;
+    let store = stage.store("shared").await.id;
+    let (one, two) = (stage.somebody("one").await, stage.somebody("two").await);
+    for guest in [&one, &two] {
+        stage.engine.share(&stage.admin, store, to(guest, Level::ReadWrite)).await.unwrap();
+    }
+    let grantee = Grantee::Principal(two.caller.principal);
+    let refused = stage.engine.revoke_from(&one, store, grantee).await;
+    assert!(matches!(refused, Err(Error::Denied(NOT_THE_GIVER))), "{refused:?}");
+    assert!(stage.engine.store(&two, store).await.is_ok(), "and it stays");
+    assert_eq!(stage.engine.revoke_from(&stage.admin, store, grantee).await.unwrap().len(), 1);
+    assert!(stage.engine.store(&two, store).await.is_err());
+    for who in [&stage.admin, &one] {
+        let again = stage.engine.revoke_from(who, store, grantee).await.unwrap();
+        assert!(again.is_empty(), "nothing was left to take back");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_owner_takes_back_what_is_shared_again_all_the_while() {
+    let stage = std::sync::Arc::new(Stage::new().await);
+    let store = stage.store("shared").await.id;
+    let agent = stage.somebody("agent").await;
+    let grantee = Grantee::Principal(agent.caller.principal);
+    let mut working = tokio::task::JoinSet::new();
+    for worker in 0..8 {
+        let (stage, new) = (std::sync::Arc::clone(&stage), to(&agent, Level::Read));
+        working.spawn(async move {
+            for _ in 0..50 {
+                if worker % 2 == 0 {
+                    stage.engine.share(&stage.admin, store, new.clone()).await.unwrap();
+                } else {
+                    stage.engine.revoke_from(&stage.admin, store, grantee).await.unwrap();
+                }
+            }
+        });
+    }
+    working.join_all().await;
+    stage.engine.revoke_from(&stage.admin, store, grantee).await.unwrap();
+    assert!(stage.engine.grants(&stage.admin, store).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_platform_acts_as_whoever_gave() {
+    let stage = Stage::new().await;
+    let (giver, guest) = (stage.somebody("giver").await, stage.somebody("guest").await);
+    let added = stage.engine.add_member(&stage.admin, "chat", "giver", PrincipalKind::Agent);
+    added.await.unwrap();
+    let store = stage.engine.store_named(&giver, "chat", Purpose::Write).await.unwrap().unwrap();
+    let grantee = Grantee::Principal(guest.caller.principal);
+    let found = stage.engine.acting_as_giver(&stage.admin, store, grantee).await.unwrap();
+    assert!(found.is_none(), "nothing was given");
+    stage.engine.share(&giver, store, to(&guest, Level::Read)).await.unwrap();
+    let found = stage.engine.acting_as_giver(&stage.admin, store, grantee).await.unwrap().unwrap();
+    assert_eq!(found.caller.principal, giver.caller.principal);
+    assert!(!found.caller.is_admin);
+    for who in [&guest, &giver] {
+        let spoofed = stage.engine.acting_as_giver(who, store, grantee).await;
+        assert!(matches!(spoofed, Err(Error::Denied(_))), "only platforms");
+    }
 }

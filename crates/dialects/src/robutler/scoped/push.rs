@@ -11,9 +11,9 @@ use super::moment::Moment;
 use super::name::{Key, Namespace, Place};
 use super::note::{self, Source, Written};
 use super::shelf::{Rows, Shelf};
-use super::write::{Attempt, Held, Next, TOO_BUSY};
+use super::write::{Attempt, Held, Next};
 use loci_engine::{Error, Purpose};
-use loci_model::{Invalid, StoreId, View, limit};
+use loci_model::{Invalid, MemoryPath, StoreId, View, limit};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
 
@@ -26,10 +26,6 @@ const KEYS_AT_ONCE: usize = limit::BATCH_EDITS_MAX;
 const KEYS_READ_SINGLY: usize = 20;
 /// Memories read at once.
 const BASIC_ROWS: usize = 1000;
-/// How often a single key is decided again, for each key of the push, because somebody else was
-/// faster.
-const ATTEMPTS_MAX: usize = 100;
-
 /// How often a push goes on although the database did not answer in time.
 const SLOW_MAX: usize = 4;
 
@@ -90,21 +86,18 @@ impl Shelf<'_> {
             let rest = turns.split_off(turns.len().min(KEYS_AT_ONCE));
             waiting.push_back(std::mem::replace(&mut turns, rest));
         }
-        let (mut applied, mut late, mut slow) = (0, 0, 0);
+        let (mut applied, mut slow) = (0, 0);
         while let Some(mut turns) = waiting.pop_front() {
-            match self.take(store, namespace, &turns, &mut listed).await {
+            let mut taken = self.take(store, namespace, &turns, &mut listed).await;
+            if matches!(taken, Ok(None)) && turns.len() == 1 {
+                taken = self.take_in_turn(store, namespace, &turns).await;
+            }
+            match taken {
                 Ok(Some(count)) => applied += count,
-                Ok(None) if turns.len() > 1 => {
+                Ok(None) => {
                     // Somebody writes one of these; the others need not wait for it.
                     let rest = turns.split_off(turns.len() / 2);
                     waiting.push_front(rest);
-                    waiting.push_front(turns);
-                }
-                Ok(None) => {
-                    late += 1;
-                    if late > ATTEMPTS_MAX {
-                        return Err(TOO_BUSY);
-                    }
                     waiting.push_front(turns);
                 }
                 Err(Error::TooLarge { limit, bytes }) => {
@@ -158,6 +151,25 @@ impl Shelf<'_> {
             Attempt::Done(_) => Some(applied),
             Attempt::Late => None,
         })
+    }
+
+    /// Applies what is said about a single key that others write too.
+    async fn take_in_turn(
+        &self,
+        store: StoreId,
+        namespace: &Namespace,
+        turns: &[Turn],
+    ) -> Result<Option<usize>, Error> {
+        let path = turns.first().map(|turn| namespace.path(&turn.key));
+        let path = path.as_ref().map(MemoryPath::as_str).unwrap_or_default();
+        let mut turn = self.engine.turn(store, path).await?;
+        loop {
+            let count = self.take(store, namespace, turns, &mut HashMap::new()).await?;
+            if count.is_some() {
+                return Ok(count);
+            }
+            turn.again().await?;
+        }
     }
 
     /// What is there of the keys of a push, by reading all of the namespace.

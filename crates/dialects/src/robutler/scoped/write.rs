@@ -18,8 +18,6 @@ use loci_model::{
 
 /// What the feed shows as the reason of writes through this door.
 const REASON: &str = "api";
-/// How often a write is decided again because somebody else was faster.
-const ATTEMPTS_MAX: usize = 100;
 /// The oldest tombstones that make room in a full store at once.
 const ROOM_MADE: usize = 100;
 
@@ -62,7 +60,8 @@ impl Shelf<'_> {
     ) -> Result<AnswerBody, Error> {
         let store = self.store_to_write().await?;
         let path = namespace.path(key);
-        for _ in 0..ATTEMPTS_MAX {
+        let mut turn = self.engine.turn(store, path.as_str()).await?;
+        loop {
             let held = self.held(store, namespace, key).await?;
             let is_new = held.shown().is_none();
             let edits = self.edits(namespace, key, &held, &Next::Written { written, is_new });
@@ -75,8 +74,8 @@ impl Shelf<'_> {
                 let note = note.ok_or_else(|| Error::Internal("a put without its note".into()))?;
                 return Ok(AnswerBody::Entry { entry: Some(EntryBody::new(&self.agent, note)) });
             }
+            turn.again().await?;
         }
-        Err(TOO_BUSY)
     }
 
     pub(super) async fn forget(
@@ -88,7 +87,8 @@ impl Shelf<'_> {
             return Ok(AnswerBody::Forgotten { forgotten: 0 });
         };
         self.engine.require_write(&self.keeper, store).await?;
-        for _ in 0..ATTEMPTS_MAX {
+        let mut turn = self.engine.turn(store, namespace.path(key).as_str()).await?;
+        loop {
             let held = self.held(store, namespace, key).await?;
             if held.shown().is_none() {
                 return Ok(AnswerBody::Forgotten { forgotten: 0 });
@@ -97,8 +97,8 @@ impl Shelf<'_> {
             if let Attempt::Done(_) = self.attempt(store, edits).await? {
                 return Ok(AnswerBody::Forgotten { forgotten: 1 });
             }
+            turn.again().await?;
         }
-        Err(TOO_BUSY)
     }
 
     pub(super) async fn store_to_write(&self) -> Result<StoreId, Error> {
@@ -187,10 +187,6 @@ impl Shelf<'_> {
         }
     }
 }
-
-/// What every attempt of a write ends with when there is too much going on.
-pub(super) const TOO_BUSY: Error =
-    Error::Unavailable("the note is being written by too many at once; try again");
 
 fn expectation(memory: Option<&Memory>) -> Expect {
     memory.map_or(Expect::Absent, |memory| Expect::Revision(memory.revision))

@@ -7,9 +7,10 @@ use crate::tool::answer::{Stop, says};
 use crate::tool::desk::Desk;
 use crate::tool::input::Input;
 use crate::tool::path::ToolPath;
-use crate::tool::shelf::{ATTEMPTS_MAX, Shelf, outrun, put};
+use crate::tool::shelf::{Shelf, put};
 use loci_engine::{Error, Purpose};
-use loci_model::{At, Content, Edit, Expect, Memory, OnSame};
+use loci_model::edit::Occurrence;
+use loci_model::{At, Content, Edit, EditOp, Expect, Memory, OnSame};
 
 /// Makes a file. One that is there stays, unless the operator lets models overwrite.
 pub(super) async fn create(desk: &Desk<'_>, input: &Input) -> Result<String, Stop> {
@@ -19,13 +20,17 @@ pub(super) async fn create(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
     let shelf = desk.shelf(&place);
     let done = format!("File created successfully at: {path}");
     let Some(memory) = path.memory() else { return exists(&path.to_string()) };
-    if let Some(blocker) = shelf.blocker(memory).await? {
-        let may_overwrite = desk.options.on_existing == OnExisting::Overwrite;
-        if may_overwrite && blocker.path == *memory {
+    let exact = path.exact();
+    if let Some(blocker) = shelf.blocker(&exact).await? {
+        let is_there = exact.contains(&blocker.path);
+        if is_there && desk.options.on_existing == OnExisting::Overwrite {
             overwrite(shelf, &blocker, text).await?;
             return Ok(done);
         }
-        return exists(&blocked_by(&path, &blocker.path));
+        return match is_there {
+            true => exists(&path.to_string()),
+            false => exists(&blocked_by(&path, &blocker.path)),
+        };
     }
     match shelf.create(memory.clone(), text.to_owned()).await {
         Ok(()) => Ok(done),
@@ -66,7 +71,9 @@ pub(super) async fn str_replace(desk: &Desk<'_>, input: &Input) -> Result<String
              {lines}. Please ensure it is unique"
         )),
     };
-    let snippet = rewrite(shelf, &path, &gone, change).await?;
+    let (old, new) = (old.to_owned(), new.to_owned());
+    let atomic = EditOp::Replace { old, new, which: Occurrence::Only };
+    let snippet = rewrite(shelf, &path, &gone, change, Some(&atomic)).await?;
     Ok(format!(
         "The memory file has been edited. Here is the snippet showing the change (with line \
          numbers):\n{snippet}"
@@ -90,7 +97,7 @@ pub(super) async fn insert(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
              lines of the file: [0, {lines}]"
         )),
     };
-    rewrite(shelf, &path, &gone, change).await?;
+    rewrite(shelf, &path, &gone, change, None).await?;
     Ok(format!("The file {path} has been edited."))
 }
 
@@ -99,13 +106,16 @@ async fn rewrite<T>(
     path: &ToolPath,
     gone: &str,
     change: impl Fn(&Memory, &str) -> Result<(String, T), Stop>,
+    atomic: Option<&EditOp>,
 ) -> Result<T, Stop> {
-    for _ in 0..ATTEMPTS_MAX {
+    let Some(memory) = path.memory() else { return says(gone) };
+    let mut turn = shelf.turn(memory).await?;
+    loop {
         let found = file_at(shelf, path, gone).await?;
         let sealed = || format!("Error: {}", sealed(path));
-        if let Some(told) = shelf.rewrite(found.id, &change, sealed).await? {
+        if let Some(told) = shelf.rewrite(&turn, found.id, &change, atomic, sealed).await? {
             return Ok(told);
         }
+        turn.again().await?;
     }
-    Err(outrun())
 }

@@ -58,10 +58,7 @@ fn text_of<'i>(input: &'i Input, name: &str) -> Result<&'i str, Stop> {
 /// Which store a path is in. Arguments beside the path choose it for programs that wrap the tool;
 /// models name other stores in the path.
 fn whose<'i>(desk: &'i Desk<'_>, input: &'i Input, path: &'i ToolPath) -> Result<Whose<'i>, Stop> {
-    match path.store() {
-        Some(store) => Ok(Whose::named(store)),
-        None => desk.whose(input),
-    }
+    desk.whose_path(input, path.store())
 }
 
 /// That a path ends nowhere, the way most commands say it.
@@ -71,11 +68,12 @@ fn missing<T>(path: &ToolPath) -> Result<T, Stop> {
 
 /// The memory a path names, unless it is a directory: the root, or one that has only others below.
 async fn file_at(shelf: Shelf<'_>, path: &ToolPath, gone: &str) -> Result<Memory, Stop> {
-    let found = match path.memory() {
-        None => None,
-        Some(memory) => shelf.newest(memory, View::Basic).await?,
-    };
-    found.map_or_else(|| says(gone), Ok)
+    for paths in [path.exact(), path.plain()] {
+        if let Some(found) = shelf.newest_of(&paths, View::Basic).await? {
+            return Ok(found);
+        }
+    }
+    says(gone)
 }
 
 /// What the tool says about content that only its writer can open.

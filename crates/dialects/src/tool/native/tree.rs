@@ -6,7 +6,7 @@ use crate::tool::answer::{Stop, says};
 use crate::tool::desk::Desk;
 use crate::tool::input::Input;
 use crate::tool::path::{ToolPath, prefix_of};
-use crate::tool::shelf::{ATTEMPTS_MAX, Shelf, outrun, relocation, removal};
+use crate::tool::shelf::{Shelf, relocation, removal};
 use loci_engine::{Error, Purpose};
 use loci_model::{Memory, MemoryPath, limit};
 
@@ -18,7 +18,8 @@ pub(super) async fn delete(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
     let Some(memory) = path.memory() else {
         return says(format!("Cannot delete the {path} directory itself"));
     };
-    for _ in 0..ATTEMPTS_MAX {
+    let mut turn = shelf.turn(memory).await?;
+    loop {
         let found = find(shelf, memory, &path).await?;
         match shelf.take_away(&found, |memory| Ok(removal(memory))).await {
             Ok(is_all) => return Ok(format!("Successfully deleted {path}{}", rest(is_all))),
@@ -28,8 +29,8 @@ pub(super) async fn delete(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
             }
             Err(other) => return Err(other),
         }
+        turn.again().await?;
     }
-    missing(&path)
 }
 
 /// Moves a file, or a directory with everything in it. Nothing may be at the destination.
@@ -43,14 +44,19 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
     let Some(from) = old.memory() else {
         return says(format!("Cannot rename the {old} directory itself"));
     };
-    for _ in 0..ATTEMPTS_MAX {
+    let mut turn = shelf.turn(from).await?;
+    loop {
         let found = find(shelf, from, &old).await?;
         let Some(to) = new.memory() else { return exists(&new.to_string()) };
         if to != from && to.as_str().starts_with(prefix_of(from).as_str()) {
             return says(format!("Error: Cannot rename {old} to {new}: it lies inside {old}"));
         }
-        if let Some(blocker) = shelf.blocker(to).await? {
-            return exists(&destination(&new, to, &blocker.path));
+        let exact = new.exact();
+        if let Some(blocker) = shelf.blocker(&exact).await? {
+            return match exact.contains(&blocker.path) {
+                true => exists(&new.to_string()),
+                false => exists(&destination(&new, to, &blocker.path)),
+            };
         }
         let relocate = |memory: &Memory| moved(memory, from, to).map(|to| relocation(memory, to));
         match shelf.take_away(&found, relocate).await {
@@ -66,8 +72,8 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
             }
             Err(other) => return Err(other),
         }
+        turn.again().await?;
     }
-    Err(outrun())
 }
 
 fn exists<T>(path: &str) -> Result<T, Stop> {
@@ -88,13 +94,14 @@ fn rest(is_all: bool) -> &'static str {
 /// What is at a path: a file, as each writer left it, or everything below a directory. The file
 /// goes first, because different writers may have made both.
 async fn find(shelf: Shelf<'_>, memory: &MemoryPath, path: &ToolPath) -> Result<Vec<Memory>, Stop> {
-    let there = shelf.at(memory).await?;
+    let there = shelf.at_any(&path.exact()).await?;
     if !there.is_empty() {
         return Ok(there);
     }
     let tree = shelf.below(&prefix_of(memory), limit::TREE_EDITS_MAX).await?;
     if tree.memories.is_empty() {
-        return missing(path);
+        let there = shelf.at_any(&path.plain()).await?;
+        return if there.is_empty() { missing(path) } else { Ok(there) };
     }
     if tree.is_cut {
         let max = limit::TREE_EDITS_MAX;
@@ -106,10 +113,12 @@ async fn find(shelf: Shelf<'_>, memory: &MemoryPath, path: &ToolPath) -> Result<
     Ok(tree.memories)
 }
 
-/// Where a memory at or below `from` goes when `from` becomes `to`.
+/// Where a memory goes when `from` becomes `to`: one below it stays below it, and all others are
+/// what it names.
 fn moved(memory: &Memory, from: &MemoryPath, to: &MemoryPath) -> Result<MemoryPath, Stop> {
-    let rest = memory.path.as_str().strip_prefix(from.as_str());
-    let rest = rest.expect("what was found is at the path or below it");
+    let below = prefix_of(from);
+    let is_below = memory.path.as_str().starts_with(below.as_str());
+    let rest = if is_below { &memory.path.as_str()[from.as_str().len()..] } else { "" };
     match MemoryPath::parse(&format!("{to}{rest}")) {
         Ok(path) => Ok(path),
         Err(invalid) => {

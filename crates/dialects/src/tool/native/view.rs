@@ -24,12 +24,16 @@ pub(super) async fn view(desk: &Desk<'_>, input: &Input) -> Result<String, Stop>
     let range = input.range("view_range")?;
     let place = desk.place(whose(desk, input, &path)?, Purpose::Read).await?;
     let shelf = desk.shelf(&place);
-    if let Some(memory) = path.memory()
-        && let Some(memory) = shelf.newest(memory, View::Full).await?
-    {
+    if let Some(memory) = shelf.newest_of(&path.exact(), View::Full).await? {
         return file(&path, &memory, range);
     }
-    directory(shelf, &path).await
+    if let Some(listing) = directory(shelf, &path).await? {
+        return Ok(listing);
+    }
+    match shelf.newest_of(&path.plain(), View::Full).await? {
+        Some(memory) => file(&path, &memory, range),
+        None => says(format!("The path {path} does not exist. Please provide a valid path.")),
+    }
 }
 
 fn file(path: &ToolPath, memory: &Memory, range: Option<(i64, i64)>) -> Result<String, Stop> {
@@ -45,13 +49,12 @@ fn file(path: &ToolPath, memory: &Memory, range: Option<(i64, i64)>) -> Result<S
     Ok(format!("Here's the content of {path} with line numbers:\n{shown}"))
 }
 
-async fn directory(shelf: Shelf<'_>, path: &ToolPath) -> Result<String, Stop> {
+/// A directory; none where nothing is below a path, which the root alone may be without.
+async fn directory(shelf: Shelf<'_>, path: &ToolPath) -> Result<Option<String>, Stop> {
     let prefix = path.prefix();
     let tree = shelf.below(&prefix, SCAN_MAX).await?;
-    if tree.memories.is_empty() && path.memory().is_some() {
-        return says(format!("The path {path} does not exist. Please provide a valid path."));
-    }
-    Ok(listing(path, prefix.as_str(), &tree))
+    let is_there = !tree.memories.is_empty() || path.memory().is_none();
+    Ok(is_there.then(|| listing(path, prefix.as_str(), &tree)))
 }
 
 /// A directory with what is in it.

@@ -3,12 +3,13 @@
 
 use super::address::target;
 use crate::reach::{self, Reachable, level_name};
+use crate::sharing::{self, IS_A_CHAT, Refused};
 use crate::tool::answer::{Stop, says};
 use crate::tool::desk::Desk;
 use crate::tool::input::Input;
 use crate::tool::place::{Place, Whose};
-use loci_engine::{Error, NewGrant, Purpose};
-use loci_model::{Grantee, Level, StoreId, limit};
+use loci_engine::Purpose;
+use loci_model::limit;
 use serde_json::{Value, json};
 
 /// Every store that counts for this request, the agent's own first.
@@ -31,40 +32,24 @@ pub(super) async fn stores(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
 /// Gives an agent a part in a store.
 pub(super) async fn share(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
     let agent = agent(input, "share")?;
-    let level = match input.text("level", limit::NAME_CHARS_MAX)? {
-        None | Some("" | "read") => Level::Read,
-        Some("search") => Level::Search,
-        Some("readwrite") => Level::ReadWrite,
-        Some(_) => return says("level must be search, read or readwrite"),
+    let Some(level) = sharing::level(input.text("level", limit::NAME_CHARS_MAX)?) else {
+        return says("level must be search, read or readwrite");
     };
-    let store = store_to_share(desk, input).await?;
-    let known = desk.engine.named(&desk.sharer, agent).await?;
-    let grantee = match known {
-        Some(known) => known,
-        // An agent that has not come yet gets a name only by somebody who may share.
-        None => {
-            desk.engine.grants(&desk.sharer, store).await?;
-            desk.engine.grantee(&desk.sharer, agent).await?
-        }
-    };
-    let grantee = Grantee::Principal(grantee.id);
-    desk.engine.share(&desk.sharer, store, NewGrant { grantee, level, expires_at: None }).await?;
-    Ok(Value::from("OK"))
+    // A home is made, so that it can be shared before anything is in it.
+    let place = place_to_share(desk, input).await?;
+    let store = place.to_write(desk.engine, &desk.sharer).await?;
+    match sharing::give(desk.engine, &desk.sharer, store, agent, (level, None)).await {
+        Ok(()) => Ok(Value::from("OK")),
+        Err(Refused::IsAChat) => says(format!("agent {IS_A_CHAT}")),
+        Err(Refused::Fails(error)) => Err(error.into()),
+    }
 }
 
 /// Takes it back.
 pub(super) async fn unshare(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
     let agent = agent(input, "unshare")?;
-    let store = store_to_share(desk, input).await?;
-    // Only those who may share learn who is known here.
-    desk.engine.require_share(&desk.sharer, store).await?;
-    if let Some(grantee) = desk.engine.named(&desk.sharer, agent).await? {
-        let grantee = Grantee::Principal(grantee.id);
-        match desk.engine.revoke_from(&desk.sharer, store, grantee).await {
-            // There was nothing to take back, which is what was wanted.
-            Ok(_) | Err(Error::NotFound("grant")) => {}
-            Err(error) => return Err(error.into()),
-        }
+    if let Some(store) = place_to_share(desk, input).await?.store {
+        sharing::take_back(desk.engine, &desk.sharer, store, agent).await?;
     }
     Ok(Value::from("OK"))
 }
@@ -76,10 +61,8 @@ fn agent<'i>(input: &'i Input, command: &str) -> Result<&'i str, Stop> {
     }
 }
 
-/// The store a command about sharing means; a home is made, so that it can be shared before
-/// anything is in it.
-async fn store_to_share(desk: &Desk<'_>, input: &Input) -> Result<StoreId, Stop> {
+/// The place a command about sharing means.
+async fn place_to_share(desk: &Desk<'_>, input: &Input) -> Result<Place, Stop> {
     let whose = target(desk, input)?.map_or(Whose::Own, |target| target.whose);
-    let place = Place::find(desk.engine, &desk.sharer, whose, Purpose::Change).await?;
-    Ok(place.to_write(desk.engine, &desk.sharer).await?)
+    Ok(Place::find(desk.engine, &desk.sharer, whose, Purpose::Change).await?)
 }

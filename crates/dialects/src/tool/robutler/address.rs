@@ -1,6 +1,6 @@
-//! Which entry a command means: `path`, which wins, or `scope`, `store` and `key`. Either way the
-//! entry has a path of the form `/memories/<key>` or `/memories/shared/<store>/<key>` that answers
-//! repeat.
+//! Which entry a command means: `path`, or `key`; `scope` or `store` say in which store, unless the
+//! path does. Either way the entry has a path of the form `/memories/<key>` or
+//! `/memories/shared/<store>/<key>` that answers repeat.
 //!
 //! Unlike the published client, a scope leads to the store it names; unlike it too, a plain name as
 //! the destination of a rename stays in the store of the source.
@@ -8,7 +8,7 @@
 use crate::tool::answer::{Stop, says};
 use crate::tool::desk::Desk;
 use crate::tool::input::Input;
-use crate::tool::path::{ROOT, SHARED};
+use crate::tool::path::{ROOT, SHARED, plain_key};
 use crate::tool::place::Whose;
 use loci_model::limit;
 
@@ -26,6 +26,8 @@ pub(super) struct Target<'i> {
     pub(super) shown: String,
     /// Which part of the store.
     pub(super) what: What,
+    /// The store that a path names, if it does.
+    shared: Option<&'i str>,
 }
 
 /// Which part of a store.
@@ -51,18 +53,19 @@ impl Key {
         if given.chars().count() > KEY_CHARS_MAX {
             return says(format!("key takes up to {KEY_CHARS_MAX} characters"));
         }
-        let plain = given.strip_suffix(".md").filter(|plain| !plain.is_empty()).unwrap_or(given);
+        let plain = plain_key(given).unwrap_or(given);
         Ok(Self { plain: plain.to_owned(), given: given.to_owned() })
     }
 }
 
 /// What a command is about, if it says so at all.
 pub(super) fn target<'i>(desk: &Desk<'_>, input: &'i Input) -> Result<Option<Target<'i>>, Stop> {
-    if let Some(path) = input.text("path", PATH_CHARS_MAX)?.filter(|path| !path.is_empty()) {
-        return Ok(Some(by_path(path)?));
+    if let Some(path) = input.text("path", PATH_CHARS_MAX)? {
+        let target = by_path(path)?;
+        return Ok(Some(Target { whose: desk.whose_path(input, target.shared)?, ..target }));
     }
-    let key = input.text("key", KEY_CHARS_MAX)?.filter(|key| !key.is_empty());
-    if key.is_none() && !input.has("scope") && !input.has("store") {
+    let key = input.text("key", KEY_CHARS_MAX)?;
+    if key.is_none() && !input.names_store() {
         return Ok(None);
     }
     let whose = desk.whose(input)?;
@@ -72,7 +75,8 @@ pub(super) fn target<'i>(desk: &Desk<'_>, input: &'i Input) -> Result<Option<Tar
         None => What::List(String::new()),
         Some(key) => What::Entry(Key::new(key)?),
     };
-    Ok(Some(Target { whose, shown: format!("{within}{}", key.unwrap_or_default()), what }))
+    let shown = format!("{within}{}", key.unwrap_or_default());
+    Ok(Some(Target { whose, shown, what, shared: None }))
 }
 
 /// What a path names.
@@ -83,31 +87,39 @@ fn by_path(path: &str) -> Result<Target<'_>, Stop> {
     };
     let shared =
         path.strip_prefix(SHARED).filter(|rest| !rest.is_empty() && !rest.starts_with('/'));
-    let (whose, rest) = match shared {
-        None => (Whose::Own, below.strip_prefix('/')),
+    let (shared, rest) = match shared {
+        None => (None, below.strip_prefix('/')),
         Some(rest) => match rest.split_once('/') {
-            None => (Whose::named(rest), None),
-            Some((store, rest)) => (Whose::named(store), Some(rest)),
+            None => (Some(rest), None),
+            Some((store, rest)) => (Some(store), Some(rest)),
         },
     };
+    let whose = shared.map_or(Whose::Own, Whose::named);
     let what = match rest {
         None => What::Nothing,
         Some(key) if key.is_empty() || key.ends_with('/') => What::List(key.to_owned()),
         Some(key) => What::Entry(Key::new(key)?),
     };
-    Ok(Target { whose, shown: path.to_owned(), what })
+    Ok(Target { whose, shown: path.to_owned(), what, shared })
 }
 
-/// Where a rename leads, seen from the source.
-pub(super) fn destination<'i>(source: &Target<'i>, new: &'i str) -> Result<Target<'i>, Stop> {
+/// Where a rename leads, seen from the source. Of two plain paths both are in the store that is
+/// chosen beside them.
+pub(super) fn destination<'i>(
+    input: &Input,
+    source: &Target<'i>,
+    new: &'i str,
+) -> Result<Target<'i>, Stop> {
     if new.starts_with(ROOT) {
         if new.chars().count() > PATH_CHARS_MAX {
             return says(format!("new_str takes up to {PATH_CHARS_MAX} characters"));
         }
-        return by_path(new);
+        let dest = by_path(new)?;
+        let is_chosen = dest.shared.is_none() && input.has("path") && input.names_store();
+        return Ok(if is_chosen { Target { whose: source.whose, ..dest } } else { dest });
     }
     let what = What::Entry(Key::new(new)?);
-    Ok(Target { whose: source.whose, shown: new.to_owned(), what })
+    Ok(Target { whose: source.whose, shown: new.to_owned(), what, shared: None })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::address::Key;
 use crate::robutler::key::Name;
 use crate::tool::answer::Stop;
 use crate::tool::desk::Desk;
+use crate::tool::path::paths_of;
 use crate::tool::shelf::Shelf;
 use loci_engine::Error;
 use loci_model::{
@@ -20,17 +21,17 @@ const MILLIS_CHARS: usize = 23;
 
 /// Everybody's memories under a key, the one that changed last first, without content.
 pub(super) async fn at(shelf: Shelf<'_>, key: &Key) -> Result<Vec<Memory>, Stop> {
-    let mut found = Vec::new();
-    for path in paths_of(&key.plain)? {
-        found.extend(shelf.at(&path).await?);
-    }
-    // Without its ending it is the client's key; with it, what another door wrote.
+    // With its ending it is what another door or the native shape wrote, and then it is meant.
+    let mut found = shelf.at_any(&paths_of(&key.given)).await?;
     if found.is_empty() && key.given != key.plain {
-        for path in paths_of(&key.given)? {
-            found.extend(shelf.at(&path).await?);
-        }
+        found = shelf.at_any(&paths_of(&key.plain)).await?;
     }
-    found.sort_by_key(|memory| std::cmp::Reverse((memory.updated_at, memory.id)));
+    // A list of files shows keys as they are kept.
+    if found.is_empty()
+        && let Ok(path) = MemoryPath::parse(&format!("/{}", key.given))
+    {
+        found = shelf.at(&path).await?;
+    }
     Ok(found)
 }
 
@@ -42,16 +43,7 @@ pub(super) fn key_of(path: &MemoryPath) -> Option<String> {
 
 /// The path an entry gets.
 pub(super) fn path_of(key: &str) -> Result<MemoryPath, Error> {
-    Ok(named(key).path()?)
-}
-
-/// Every path an entry may have, those of other doors too.
-fn paths_of(key: &str) -> Result<Vec<MemoryPath>, Error> {
-    Ok(named(key).paths()?)
-}
-
-fn named(key: &str) -> Name {
-    Name { namespace: String::new(), key: key.to_owned() }
+    Ok(Name { namespace: String::new(), key: key.to_owned() }.path()?)
 }
 
 /// A value as it is kept: strings as they are, anything else as JSON.

@@ -9,10 +9,13 @@ mod entry;
 mod read;
 mod write;
 
-use super::answer::{Answer, NOT_THE_WRITER, SWITCHED_OFF, Stop, is_beyond_words, says};
+use super::answer::{
+    Answer, NOT_THE_GIVER, NOT_THE_WRITER, SWITCHED_OFF, Stop, is_beyond_words, says,
+};
 use super::desk::Desk;
 use super::input::Input;
-use loci_engine::{Error, codes};
+use crate::robutler::error::status;
+use loci_engine::Error;
 use serde_json::Value;
 
 /// Runs one command.
@@ -50,7 +53,7 @@ fn unknown(input: &Input, may_share: bool) -> Result<Value, Stop> {
 /// What the client makes of a refusal.
 fn words(command: &str, error: &Error) -> String {
     match (command, error) {
-        (_, Error::Denied(why @ (SWITCHED_OFF | NOT_THE_WRITER))) => {
+        (_, Error::Denied(why @ (SWITCHED_OFF | NOT_THE_WRITER | NOT_THE_GIVER))) => {
             let mut chars = why.chars();
             let first = chars.next().map(|first| first.to_ascii_uppercase());
             first.into_iter().chain(chars).collect()
@@ -62,9 +65,10 @@ fn words(command: &str, error: &Error) -> String {
         (_, Error::Denied(_) | Error::NotFound("memory store")) => {
             "Access denied to this store".to_owned()
         }
+        (_, Error::Archived) => "Access denied to this store: it is archived".to_owned(),
         (_, Error::TooLarge { .. }) => "Value too large".to_owned(),
         (_, Error::OverQuota(_)) => "Key limit reached for this store".to_owned(),
         (_, Error::Invalid(invalid)) => format!("Memory {command} failed: 400 ({invalid})"),
-        (_, error) => format!("Memory {command} failed: {}", codes::code(error).status),
+        (_, error) => format!("Memory {command} failed: {}", status(error)),
     }
 }

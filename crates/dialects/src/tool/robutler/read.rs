@@ -88,7 +88,7 @@ pub(super) async fn search(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
         Some(_) => return says(format!("limit takes 1 to {FOUND_MAX}")),
     };
     let names = stores_to_search(desk, input).await?;
-    let reach = match is_narrowed(input) {
+    let reach = match input.names_store() {
         true => Reach::Stores,
         false => Reach::Among,
     };
@@ -123,17 +123,12 @@ pub(super) async fn search(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
     Ok(answer)
 }
 
-/// Whether a search names its store.
-fn is_narrowed(input: &Input) -> bool {
-    input.has("scope") || input.has("store")
-}
-
 /// The stores to search, with what they are called: the one that is named, or all.
 async fn stores_to_search(
     desk: &Desk<'_>,
     input: &Input,
 ) -> Result<BTreeMap<StoreId, String>, Stop> {
-    if is_narrowed(input) {
+    if input.names_store() {
         let place = desk.place(desk.whose(input)?, Purpose::Search).await?;
         return Ok(place.store.map(|store| (store, place.name)).into_iter().collect());
     }

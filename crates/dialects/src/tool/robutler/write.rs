@@ -9,8 +9,9 @@ use super::entry::{self, kept, path_of, value_of};
 use crate::tool::answer::{NOT_THE_WRITER, Stop, says};
 use crate::tool::desk::Desk;
 use crate::tool::input::Input;
-use crate::tool::shelf::{ATTEMPTS_MAX, Shelf, outrun, relocation, removal};
+use crate::tool::shelf::{Shelf, relocation, removal};
 use loci_engine::{Error, Purpose};
+use loci_model::edit::Occurrence;
 use loci_model::{At, AttributesPatch, Edit, EditOp, Expect, Memory, OnSame, limit};
 use serde_json::Value;
 
@@ -28,20 +29,37 @@ pub(super) async fn create(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
     };
     let place = desk.place(target.whose, Purpose::Change).await?;
     let shelf = desk.shelf(&place);
-    let there = entry::at(shelf, &key).await?;
     let me = desk.context.caller.principal;
-    let own = there.iter().find(|memory| memory.partition.is_none_or(|of| of == me));
-    let at = match own {
-        Some(own) => At::Id(own.id),
-        None => At::Path(None, path_of(&key.plain)?),
-    };
-    // What is written is the newest, even if the caller wrote the same before somebody else did.
-    let is_newest = there.first().map(|first| first.id) == own.map(|own| own.id);
-    let on_same = if is_newest { OnSame::Skip } else { OnSame::Record };
     let (content, attributes) = kept(content);
     let op = EditOp::Put { content: Some(content), to: None, attributes };
-    shelf.commit(vec![Edit { at, expect: Expect::Anything, on_same, op }]).await?;
-    Ok(Value::from(format!("Created {}", target.shown)))
+    let (path, shown) = (path_of(&key.plain)?, &target.shown);
+    let mut turn = shelf.turn(&path).await?;
+    loop {
+        let there = entry::at(shelf, &key).await?;
+        let own = there.iter().find(|memory| memory.partition.is_none_or(|of| of == me));
+        let at = own.map_or_else(|| At::Path(None, path.clone()), |own| At::Id(own.id));
+        // What is written is the newest, even if the caller wrote the same before others did.
+        let is_newest = there.first().map(|first| first.id) == own.map(|own| own.id);
+        let on_same = if is_newest { OnSame::Skip } else { OnSame::Record };
+        let op = op.clone();
+        match shelf.commit(vec![Edit { at, expect: Expect::Anything, on_same, op }]).await {
+            Ok(()) => return Ok(Value::from(format!("Created {shown}"))),
+            // It was removed since it was looked for.
+            Err(Error::NotFound("memory")) => {}
+            Err(Error::PathTaken { memory: None, .. }) => {
+                return says(format!(
+                    "Cannot create {shown}: an entry of this name is kept from models"
+                ));
+            }
+            Err(Error::PathTaken { .. }) => {
+                return says(format!(
+                    "Cannot create {shown}: there are entries above or below that name"
+                ));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        turn.again().await?;
+    }
 }
 
 /// Replaces a text that occurs once, or the first time it occurs.
@@ -80,15 +98,19 @@ pub(super) async fn edit(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> 
         Ok(([before, new, after].concat(), difference(before, old, new, after)))
     };
     let sealed = || format!("Cannot edit {path}: it is sealed, and only its writer can open it.");
-    for _ in 0..ATTEMPTS_MAX {
+    let which = if is_first_enough { Occurrence::First } else { Occurrence::Only };
+    let atomic = EditOp::Replace { old: old.to_owned(), new: new.to_owned(), which };
+    let mut turn = shelf.turn(&path_of(&key.plain)?).await?;
+    loop {
         let Some(newest) = entry::at(shelf, &key).await?.into_iter().next() else {
             return not_found(path);
         };
-        if let Some(lines) = shelf.rewrite(newest.id, &change, sealed).await? {
+        let told = shelf.rewrite(&turn, newest.id, &change, Some(&atomic), sealed).await?;
+        if let Some(lines) = told {
             return Ok(Value::from(format!("Edited {path}\n{lines}")));
         }
+        turn.again().await?;
     }
-    Err(outrun())
 }
 
 /// The type of a value that is not text.
@@ -129,10 +151,11 @@ pub(super) async fn delete(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
 }
 
 async fn remove(shelf: Shelf<'_>, key: &Key, path: &str) -> Result<bool, Stop> {
-    for _ in 0..ATTEMPTS_MAX {
+    let mut turn = shelf.turn(&path_of(&key.plain)?).await?;
+    loop {
         let found = entry::at(shelf, key).await?;
         if found.is_empty() {
-            break;
+            return not_found(path);
         }
         match shelf.take_away(&found, |memory| Ok(removal(memory))).await {
             Err(Stop::Fails(Error::NotFound("memory"))) => {}
@@ -141,8 +164,8 @@ async fn remove(shelf: Shelf<'_>, key: &Key, path: &str) -> Result<bool, Stop> {
             }
             other => return other,
         }
+        turn.again().await?;
     }
-    not_found(path)
 }
 
 /// What an answer adds when another writer's entry could not be taken away.
@@ -157,7 +180,7 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
     let (Some(source), Some(new)) = (target(desk, input)?, new) else {
         return says(NEEDED);
     };
-    let dest = destination(&source, new)?;
+    let dest = destination(input, &source, new)?;
     let (What::Entry(from), What::Entry(to)) = (&source.what, &dest.what) else {
         return says("path must include a filename for rename");
     };
@@ -170,7 +193,8 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
         return done(rest(is_all));
     }
     let path = path_of(&to.plain)?;
-    for _ in 0..ATTEMPTS_MAX {
+    let mut turn = shelf.turn(&path_of(&from.plain)?).await?;
+    loop {
         let found = entry::at(shelf, from).await?;
         if found.is_empty() {
             return not_found(&source.shown);
@@ -190,8 +214,8 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
             }
             Err(other) => return Err(other),
         }
+        turn.again().await?;
     }
-    Err(outrun())
 }
 
 fn taken<T>(path: &str, new: &str) -> Result<T, Stop> {
