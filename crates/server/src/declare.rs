@@ -6,7 +6,9 @@
 
 use crate::config::{ChatEntry, Config, GrantEntry, KeyEntry, MemberEntry, StoreEntry};
 use crate::exit::Failure;
-use loci_engine::{Context, DeclaredKey, Engine, FirstStart, NewGrant, NewPrincipal, NewStore};
+use loci_engine::{
+    Context, DeclaredKey, Engine, Error, FirstStart, NewGrant, NewPrincipal, NewStore,
+};
 use loci_model::query::{Direction, StoreQuery};
 use loci_model::{Caller, Grantee, Level, Principal, PrincipalKind, Store, StoreId, limit};
 
@@ -40,6 +42,9 @@ pub(crate) async fn declare(
     }
     for entry in &config.keys {
         declaration.key(entry).await.map_err(named("key", &entry.name))?;
+    }
+    if let Some(entry) = config.kilroy.key() {
+        declaration.service_key(&entry).await.map_err(named("key", &entry.name))?;
     }
     Ok(())
 }
@@ -135,6 +140,23 @@ impl Declaration<'_> {
         };
         self.engine.declare_key(declared).await?;
         Ok(())
+    }
+
+    /// A key of a service that is made with it, unless there is somebody of that name.
+    async fn service_key(&self, entry: &KeyEntry) -> Result<(), Failure> {
+        let name = entry.principal.clone().unwrap_or_default();
+        match self.engine.find_principal(&self.context, &name).await {
+            Ok(found) if found.kind == PrincipalKind::Group => {
+                return Err(Failure::failed("a group has no keys"));
+            }
+            Ok(_) => {}
+            Err(Error::NotFound(_)) => {
+                let kind = PrincipalKind::Service;
+                self.principal(NewPrincipal { kind, name, is_admin: false }).await?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        self.key(entry).await
     }
 
     /// A store by id, or by a name that only one store has.

@@ -163,12 +163,12 @@ async fn any_message_keeps_a_kind_from_being_deleted() {
 #[tokio::test]
 async fn a_kind_of_thousands_is_deleted_whole() {
     let world = World::new().await;
-    world.write_many("m", "temp", 2079).await;
+    world.write_many("m", "temp", 1100).await;
     for _ in 0..21 {
         world.write(json!({"memory_id": "m", "kind": "kept"}), "x").await;
     }
     let kind = json!({"memory_id": "m", "kind": "temp"});
-    assert_eq!(world.ask("memory_delete", kind, "").await, json!({"deleted": 2079}));
+    assert_eq!(world.ask("memory_delete", kind, "").await, json!({"deleted": 1100}));
     let left = world.contents("memory_read", json!({"memory_id": "m"}), "").await;
     assert_eq!(left.len(), 21);
 }
