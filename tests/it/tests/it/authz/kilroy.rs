@@ -77,7 +77,7 @@ fn payload(reply: &Reply) -> Value {
 pub(super) fn ask(world: &World, matrix: &mut String) -> Vec<String> {
     let mut wrong = Vec::new();
     for (url, id, is_shared) in [
-        ("webhook", "platform/closed", false),
+        ("webhook", "platform/first", false),
         ("webhook_sync", "platform/closed", false),
         ("webhook_sync", "platform/shared", true),
     ] {
