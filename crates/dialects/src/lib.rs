@@ -5,6 +5,7 @@
 //! nothing between requests, so whatever is written through one door is seen through the others.
 
 pub mod anthropic;
+pub mod kilroy;
 pub mod robutler;
 pub mod tool;
 

@@ -45,7 +45,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    fn level(self) -> Level {
+    pub(crate) fn level(self) -> Level {
         match self {
             Self::Search => Level::Search,
             Self::Read => Level::Read,
@@ -213,7 +213,7 @@ impl Engine {
             remove: Who::Owner,
             ..self.home_policy()
         };
-        self.make_at(of, address, "home", policy).await.map(Some)
+        self.make_at(of, address, format!("home of {}", of.name), policy).await.map(Some)
     }
 
     /// How much the caller could do in its own home if there is none yet.
@@ -241,7 +241,8 @@ impl Engine {
         let principal = self.storage.principal(workspace, principal).await?;
         let principal = principal.ok_or(Error::NotFound("principal"))?;
         let policy = StorePolicy { share: Who::Owner, ..self.home_policy() };
-        self.make_at(&principal, address, "callers", policy).await.map(Some)
+        let name = format!("callers of {}", principal.name);
+        self.make_at(&principal, address, name, policy).await.map(Some)
     }
 
     fn home_policy(&self) -> StorePolicy {
@@ -257,15 +258,15 @@ impl Engine {
         }
     }
 
-    async fn make_at(
+    /// Makes a store at an address, or gives the one that somebody made there meanwhile.
+    pub(crate) async fn make_at(
         &self,
         owner: &Principal,
         address: Address,
-        what: &str,
+        name: String,
         policy: StorePolicy,
     ) -> Result<StoreId> {
         let now = self.seams.now();
-        let name = format!("{what} of {}", owner.name);
         let store = Store {
             id: self.seams.store_id(now),
             workspace: owner.workspace,

@@ -26,12 +26,20 @@ pub(crate) enum Shape {
     Envelope,
     /// `{"error": "…"}`: clients of the Robutler door read a text there.
     Text,
+    /// `{"success": false, "args": {"error": "…"}}`: what callers of Kilroy's hooks read.
+    Hook,
 }
 
 impl Shape {
     /// The shape for whoever asks for a path, whether there is a route or not.
     pub(crate) fn of(path: &str) -> Self {
-        if path.starts_with("/api/") { Self::Text } else { Self::Envelope }
+        if path.starts_with("/api/v1/pd/") {
+            Self::Hook
+        } else if path.starts_with("/api/") {
+            Self::Text
+        } else {
+            Self::Envelope
+        }
     }
 }
 
@@ -107,6 +115,10 @@ impl Failure {
                 request_id: request.to_string(),
             }),
             Shape::Text => serde_json::to_vec(&serde_json::json!({ "error": self.message })),
+            Shape::Hook => {
+                let args = serde_json::json!({ "error": self.message });
+                serde_json::to_vec(&serde_json::json!({ "success": false, "args": args }))
+            }
         };
         let body = body.expect("strings always become JSON");
         let mut response = Response::new(Body::from(body));

@@ -4,6 +4,7 @@
 //! file never holds a secret, only where to find one or its hash, so it can be kept in a repository;
 //! and no message here repeats a line of it, in case somebody wrote one there all the same.
 
+mod kilroy;
 mod search;
 mod server;
 mod sharing;
@@ -14,6 +15,7 @@ pub(crate) use sharing::{ChatEntry, MemberEntry, Switches};
 pub(crate) use summaries::{Api, SummariesConfig};
 
 use crate::exit::Failure;
+use kilroy::KilroySection;
 use loci_engine::Secret;
 use loci_http::{HttpOptions, Tokens};
 use loci_model::{Level, Power, PrincipalKind, limit};
@@ -45,6 +47,7 @@ pub(crate) struct Config {
     jwt: Option<JwtSection>,
     pub(crate) homes: HomesSection,
     pub(crate) tools: ToolsSection,
+    pub(crate) kilroy: KilroySection,
     #[serde(rename = "principal")]
     pub(crate) principals: Vec<PrincipalEntry>,
     #[serde(rename = "chat")]
@@ -224,7 +227,8 @@ impl Config {
         names("key", self.keys.iter().map(|key| key.name.as_str()).collect())?;
         for key in &self.keys {
             // The server declares its own keys under these names and would retire this one.
-            if key.name == "admin" || key.name.starts_with("admin (") {
+            let is_ours = key.name == "admin" || key.name.starts_with("admin (");
+            if is_ours || key.name == kilroy::KEY_NAME {
                 return Err(format!("key {:?}: the name is taken by the server", key.name));
             }
             let sources =
@@ -241,6 +245,7 @@ impl Config {
         self.summaries.as_ref().map_or(Ok(()), SummariesSection::check)?;
         self.jwt.as_ref().map_or(Ok(()), JwtSection::check)?;
         self.homes.check()?;
+        self.kilroy.check()?;
         self.limits.check()
     }
 

@@ -43,6 +43,9 @@ pub(crate) async fn declare(
     for entry in &config.keys {
         declaration.key(entry).await.map_err(named("key", &entry.name))?;
     }
+    if let Some(entry) = config.kilroy.key() {
+        declaration.service_key(&entry).await.map_err(named("key", &entry.name))?;
+    }
     Ok(())
 }
 
@@ -136,6 +139,23 @@ impl Declaration<'_> {
         };
         self.engine.declare_key(declared).await?;
         Ok(())
+    }
+
+    /// A key of a service that is made with it, unless there is somebody of that name.
+    async fn service_key(&self, entry: &KeyEntry) -> Result<(), Failure> {
+        let name = entry.principal.clone().unwrap_or_default();
+        match self.engine.find_principal(&self.context, &name).await {
+            Ok(found) if found.kind == PrincipalKind::Group => {
+                return Err(Failure::failed("a group has no keys"));
+            }
+            Ok(_) => {}
+            Err(Error::NotFound(_)) => {
+                let kind = PrincipalKind::Service;
+                self.principal(NewPrincipal { kind, name, is_admin: false }).await?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        self.key(entry).await
     }
 
     /// A store by id or by name. Anybody may call a store of theirs what they like, so one that the

@@ -179,7 +179,8 @@ async fn start(
 ) -> Result<(TcpListener, Option<Secret>), Failure> {
     let engine = holding.engine();
     let is_replica = engine.is_replica();
-    let will_have_key = !is_replica && (admin_key.is_some() || !config.keys.is_empty());
+    let declares_key = !config.keys.is_empty() || config.kilroy.key().is_some();
+    let will_have_key = !is_replica && (admin_key.is_some() || declares_key);
     let workspace = holding.start().workspace;
     let has_key =
         will_have_key || patiently(place, async || Ok(engine.has_keys(workspace).await?)).await?;

@@ -18,6 +18,7 @@ mod state;
 pub use duplicates::{DuplicateGroup, DuplicatesReport, DuplicatesRequest};
 pub use follow::EmbeddingStatus;
 pub use loci_search::embed;
+pub use loci_search::text::TextQuery;
 pub use loci_search::text::snippet::Snippet;
 pub use loci_search::{Explanation, Fusion, Mode, Recency, SearchFilter, Signals, Span, Wanted};
 pub use loci_storage::AsOf;

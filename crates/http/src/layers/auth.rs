@@ -2,14 +2,16 @@
 //! they can open.
 //!
 //! Keys are looked up on every request, so that a revoked one is dead at once. A key in the URL
-//! counts for nothing: URLs end up in logs. What has the form of a token is never tried as a key,
-//! unless no tokens are taken at all.
+//! counts for nothing, because URLs end up in logs; except where a route has a place for it, whose
+//! clients can say it nowhere else. Our own log has the route's pattern instead. What has the form of
+//! a token is never tried as a key, unless no tokens are taken at all.
 
 use super::token::{Tokens, looks_signed};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use loci_engine::{Engine, Error, Secret};
 use loci_model::{Audience, Caller};
+use percent_encoding::percent_decode_str;
 
 /// Left on requests that come over a channel only the operator can open: the socket in the data
 /// directory, or the process itself. Without a key of its own such a request is the operator's.
@@ -32,18 +34,22 @@ pub(super) enum Found {
     Operator(Caller),
 }
 
-/// Looks for a credential. Never refuses by itself.
+/// Looks for a credential. Never refuses by itself. What stands in the path is looked at last: a
+/// client that can send headers means those.
 pub(super) async fn find_caller(
     engine: &Engine,
     tokens: Option<&Tokens>,
     headers: &HeaderMap,
+    in_path: Option<&str>,
     operator: Option<&LocalOperator>,
 ) -> Found {
-    let Some(presented) = credential(headers) else {
-        return match operator {
-            Some(LocalOperator(caller)) => Found::Operator(caller.clone()),
-            None => Found::Nobody,
-        };
+    let presented = match (credential(headers), operator) {
+        (Some(presented), _) => presented,
+        (None, Some(LocalOperator(caller))) => return Found::Operator(caller.clone()),
+        (None, None) => match in_path {
+            Some(presented) => presented,
+            None => return Found::Nobody,
+        },
     };
     let found = match tokens.filter(|_| looks_signed(presented)) {
         Some(tokens) => by_token(engine, tokens, presented).await,
@@ -75,6 +81,13 @@ async fn by_token(
     })?;
     let fingerprint = Secret::hash_of(&format!("token of {}", caller.principal));
     Ok((caller, fingerprint))
+}
+
+/// The segment of a path that the route's pattern calls `{api_token}`.
+pub(super) fn in_path(pattern: &str, path: &str) -> Option<String> {
+    let place = pattern.split('/').position(|segment| segment == "{api_token}")?;
+    let presented = percent_decode_str(path.split('/').nth(place)?).decode_utf8().ok()?;
+    Some(presented.trim().to_owned()).filter(|presented| !presented.is_empty())
 }
 
 fn credential(headers: &HeaderMap) -> Option<&str> {
@@ -109,6 +122,17 @@ mod tests {
         check(&[("x-api-key", "k2")], Some("k2"));
         check(&[("authorization", "Bearer k1"), ("x-api-key", "k2")], Some("k1"));
         check(&[("authorization", "Basic eA=="), ("x-api-key", "k2")], Some("k2"));
+    }
+
+    #[test]
+    fn only_the_segment_that_is_meant_for_it_is_a_credential() {
+        let hook = "/api/v1/pd/webhook/{api_token}/{pd_alias}/{trigger_name}";
+        let found = |path| in_path(hook, path);
+        assert_eq!(found("/api/v1/pd/webhook/k1/a/b").as_deref(), Some("k1"));
+        assert_eq!(found("/api/v1/pd/webhook/k%2F1/a/b").as_deref(), Some("k/1"));
+        assert_eq!(found("/api/v1/pd/webhook/%20/a/b"), None);
+        assert_eq!(found("/api/v1/pd/webhook/%ff/a/b"), None);
+        assert_eq!(in_path("/v1/memory_stores/{memory_store_id}", "/v1/memory_stores/k1"), None);
     }
 
     #[test]

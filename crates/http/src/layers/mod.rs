@@ -190,8 +190,11 @@ impl Shared {
     {
         // The body cannot be shared between threads, so only the parts are borrowed.
         let (headers, operator) = (request.headers(), request.extensions().get());
-        let tokens = self.tokens.as_deref();
-        let found = auth::find_caller(&self.engine, tokens, headers, operator).await;
+        let matched = request.extensions().get::<MatchedPath>();
+        let path = request.uri().path();
+        let in_path = matched.and_then(|matched| auth::in_path(matched.as_str(), path));
+        let (tokens, in_path) = (self.tokens.as_deref(), in_path.as_deref());
+        let found = auth::find_caller(&self.engine, tokens, headers, in_path, operator).await;
         if let (Some(rate), Found::Known(_, fingerprint)) = (&self.rate, &found)
             && let Err(refused) = rate.take(fingerprint, Instant::now())
         {

@@ -20,6 +20,7 @@ mod failing_disk;
 mod harness;
 mod history;
 mod keys;
+mod kilroy;
 mod naughty;
 mod postgres_doors;
 mod postgres_faults;

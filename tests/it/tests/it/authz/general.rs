@@ -396,6 +396,7 @@ pub(super) fn forgotten(client: &mut Client) -> Vec<String> {
         .iter()
         .map(|verb| verb.route)
         .chain(GENERAL.iter().map(|general| general.route))
+        .chain(super::kilroy::ROUTES)
         .collect();
     let document = client.get("/openapi.json").ok();
     let routes = documented(&document).into_iter().filter(|route| !asked.contains(route.as_str()));

@@ -6,6 +6,7 @@
 //! `LOCI_WRITE_MATRIX=1` to write the matrix anew.
 
 mod general;
+mod kilroy;
 mod spec;
 mod verbs;
 mod world;
@@ -172,6 +173,7 @@ fn asked(server: &Server) -> String {
     }
     assert!(asked > 3000, "only {asked} questions were asked");
     wrong.extend(general::ask(&world, &mut matrix));
+    wrong.extend(kilroy::ask(&world, &mut matrix));
     assert!(wrong.is_empty(), "{} of {asked}:\n{}", wrong.len(), wrong.join("\n"));
     let forgotten = general::forgotten(&mut server.client());
     assert!(forgotten.is_empty(), "not in the matrix: {forgotten:?}");

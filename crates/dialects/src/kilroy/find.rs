@@ -1,0 +1,264 @@
+//! The blocks that read: all records that fit, oldest first, or those with some words, best first.
+//! Both answer with everything they found or say that it is too much; a part that looks like the
+//! whole would be worse than none.
+
+use super::call::Call;
+use super::error::{Outcome, says};
+use super::record::Record;
+use super::render::Payload;
+use super::targs::Targs;
+use super::template::Template;
+use super::word::Query;
+use loci_engine::Purpose;
+use loci_engine::search::{Mode, Reach, SearchFilter, SearchRequest, Wanted};
+use loci_model::query::{Direction, Filter, ListItem, ListOrder, ListQuery};
+use loci_model::{Memory, StoreId, View, limit};
+
+/// Records of one answer.
+const RECORDS_MAX: usize = 10_000;
+/// Bytes of what an answer tells. It is told twice, so the answer has about as much again.
+const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Records of the first page; how many the next ones have follows from how large these are.
+const PAGE: usize = 16;
+const PAGE_MAX: usize = 500;
+/// Bytes of content that a page should have.
+const PAGE_BYTES: usize = 2 * 1024 * 1024;
+
+/// `memory_read`
+pub(super) async fn read(call: &Call, targs: &Targs) -> Outcome<Payload> {
+    let id = targs.memory_id()?;
+    let filter = Filter {
+        kind: targs.kind()?,
+        scope: targs.scope()?,
+        source: targs.source()?,
+        ..Filter::default()
+    };
+    let mut told = Told::new(targs)?;
+    let place = id.place(call.context.caller.principal)?;
+    if let Some(store) = call.engine.store_at(&call.context, &place, Purpose::Read).await? {
+        read_all(call, store, filter, &mut told).await?;
+    }
+    Ok(told.end())
+}
+
+async fn read_all(call: &Call, store: StoreId, filter: Filter, told: &mut Told<'_>) -> Outcome<()> {
+    let mut pages = Pages::new(filter);
+    while let Some(memories) = pages.next(call, store).await? {
+        memories.iter().try_for_each(|memory| told.tell(memory))?;
+    }
+    Ok(())
+}
+
+/// The records of a store, oldest first.
+struct Pages {
+    query: ListQuery,
+    is_over: bool,
+}
+
+impl Pages {
+    fn new(filter: Filter) -> Self {
+        let query = ListQuery {
+            order: ListOrder::Created,
+            direction: Direction::Ascending,
+            filter,
+            ..ListQuery::everything(View::Full, PAGE)
+        };
+        Self { query, is_over: false }
+    }
+
+    async fn next(&mut self, call: &Call, store: StoreId) -> Outcome<Option<Vec<Memory>>> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let page = call.engine.list(&call.context, store, &self.query).await?;
+        let memory = |item| match item {
+            ListItem::Memory(memory) => Some(*memory),
+            ListItem::Directory(_) => None,
+        };
+        let memories: Vec<Memory> = page.items.into_iter().filter_map(memory).collect();
+        let bytes: u64 = memories.iter().map(|memory| memory.size_bytes).sum();
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).max(1);
+        self.query.limit = (PAGE_BYTES / bytes * memories.len()).clamp(PAGE, PAGE_MAX);
+        self.is_over = page.next.is_none();
+        self.query.after = page.next;
+        Ok(Some(memories))
+    }
+}
+
+/// `memory_search`
+pub(super) async fn search(call: &Call, targs: &Targs) -> Outcome<Payload> {
+    let id = targs.memory_id()?;
+    let filter = SearchFilter {
+        kinds: targs.kind()?.into_iter().collect(),
+        scope: targs.scope()?,
+        tags: targs.tags()?,
+        ..SearchFilter::default()
+    };
+    let mut told = Told::new(targs)?;
+    let Some(query) = call.message.text().and_then(Query::parse) else { return Ok(told.end()) };
+    let place = id.place(call.context.caller.principal)?;
+    let store = call.engine.store_at(&call.context, &place, Purpose::Search).await?;
+    let Some(store) = store else { return Ok(told.end()) };
+    if query.is_common() {
+        let filter = Filter {
+            kind: targs.kind()?,
+            scope: filter.scope,
+            tags: filter.tags,
+            ..Filter::default()
+        };
+        look_through(call, store, filter, &query, &mut told).await?;
+        return Ok(told.end());
+    }
+    let request = SearchRequest {
+        reach: Reach::Store(store),
+        wanted: Wanted {
+            mode: Mode::Lexical,
+            filter,
+            ..Wanted::new(query.for_engine(), limit::SEARCH_RESULTS_MAX)
+        },
+        view: View::Full,
+        explain: false,
+        snippet_chars: 0,
+        as_of: None,
+        wait: None,
+    };
+    let answer = call.engine.search(&call.context, &request).await?;
+    for hit in &answer.hits {
+        // The engine also knows records by their tags and by other forms of a word.
+        let text = hit.memory.content.as_ref().and_then(|content| content.text());
+        if text.is_some_and(|text| query.is_in(text)) {
+            told.tell(&hit.memory)?;
+        }
+    }
+    Ok(told.end())
+}
+
+/// Finds what only the texts themselves can tell: words that are in almost all of them.
+async fn look_through(
+    call: &Call,
+    store: StoreId,
+    filter: Filter,
+    query: &Query,
+    told: &mut Told<'_>,
+) -> Outcome<()> {
+    let mut found: Vec<(usize, Memory)> = Vec::new();
+    let mut seen = 0;
+    let mut pages = Pages::new(filter);
+    while let Some(memories) = pages.next(call, store).await? {
+        seen += memories.len();
+        if seen > RECORDS_MAX {
+            return says(format!(
+                "these words are too common to look for in more than {RECORDS_MAX} records; add another word, or narrow it by kind or scope"
+            ));
+        }
+        for memory in memories {
+            let text = memory.content.as_ref().and_then(|content| content.text());
+            let count = text.map_or(0, |text| query.count_in(text));
+            if count > 0 {
+                found.push((count, memory));
+            }
+        }
+        found.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+        found.truncate(limit::SEARCH_RESULTS_MAX);
+    }
+    found.iter().try_for_each(|(_, memory)| told.tell(memory))
+}
+
+/// An answer that grows record by record.
+struct Told<'t> {
+    template: Option<Template<'t>>,
+    text: String,
+    count: usize,
+}
+
+impl<'t> Told<'t> {
+    fn new(targs: &'t Targs) -> Outcome<Self> {
+        let template = targs.text("output_template")?.map(Template::parse);
+        Ok(Self { template, text: String::new(), count: 0 })
+    }
+
+    fn tell(&mut self, memory: &Memory) -> Outcome<()> {
+        let Some(record) = Record::of(memory) else { return Ok(()) };
+        self.count += 1;
+        if self.count > RECORDS_MAX {
+            return says(format!(
+                "more than {RECORDS_MAX} records fit, which is too much for one answer; narrow it by kind, scope or source"
+            ));
+        }
+        let fits = match &self.template {
+            Some(template) => template.render(&record, &mut self.text, TEXT_BYTES_MAX),
+            None => {
+                self.text.push(if self.count == 1 { '[' } else { ',' });
+                let json = serde_json::to_string(&record).expect("strings and numbers become JSON");
+                self.text.push_str(&json);
+                self.text.len() <= TEXT_BYTES_MAX
+            }
+        };
+        if !fits {
+            return says(format!(
+                "the records that fit have more than {TEXT_BYTES_MAX} bytes, which is too much for one answer; narrow it by kind or scope"
+            ));
+        }
+        Ok(())
+    }
+
+    fn end(mut self) -> Payload {
+        if self.template.is_some() {
+            return Payload::plain(self.text);
+        }
+        if self.count == 0 {
+            self.text.push('[');
+        }
+        self.text.push(']');
+        Payload::ready_json(self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::error::Stop;
+    use super::*;
+    use loci_model::{
+        Attributes, Content, MemoryId, MemoryPath, PrincipalId, Timestamp, VersionId,
+    };
+
+    fn memory(bytes: usize) -> Memory {
+        let content = Content::Text("x".repeat(bytes));
+        Memory {
+            id: MemoryId::from_u128(1),
+            store: StoreId::from_u128(1),
+            partition: None,
+            owner: PrincipalId::from_u128(1),
+            path: MemoryPath::parse("/a").unwrap(),
+            attributes: Attributes::default(),
+            head: VersionId::from_u128(1),
+            revision: 1,
+            digest: content.digest(),
+            content: Some(content),
+            size_bytes: bytes as u64,
+            is_sealed: false,
+            created_at: Timestamp::from_micros(0),
+            updated_at: Timestamp::from_micros(0),
+        }
+    }
+
+    /// How many such memories are told before it is too much.
+    fn fit(bytes: usize) -> usize {
+        let mut told = Told { template: None, text: String::new(), count: 0 };
+        let memory = memory(bytes);
+        for count in 0.. {
+            match told.tell(&memory) {
+                Ok(()) => {}
+                Err(Stop::Says(words)) if words.contains("narrow") => return count,
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+        unreachable!("everything has an end")
+    }
+
+    #[test]
+    fn an_answer_has_an_end() {
+        assert_eq!(fit(1), RECORDS_MAX);
+        assert_eq!(fit(1_000_000), TEXT_BYTES_MAX / 1_000_000);
+    }
+}
