@@ -7,6 +7,7 @@
 
 mod access;
 mod admin;
+mod agents;
 mod bootstrap;
 mod changes;
 pub mod codes;
@@ -31,6 +32,7 @@ mod stores;
 mod sweep;
 pub mod transfer;
 
+pub use agents::Agent;
 pub use bootstrap::FirstStart;
 pub use changes::ChangePage;
 pub use context::{Context, IdempotencyKey, Identified};

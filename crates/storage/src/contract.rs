@@ -28,6 +28,7 @@ pub mod repeats;
 pub mod search;
 pub mod session;
 pub mod store;
+pub mod tally;
 pub mod transfer;
 pub mod tree;
 pub mod vector;
