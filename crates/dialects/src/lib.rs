@@ -5,7 +5,9 @@
 //! nothing between requests, so whatever is written through one door is seen through the others.
 
 pub mod anthropic;
+pub mod mobius;
 pub mod robutler;
 pub mod tool;
 
+mod key;
 mod reach;

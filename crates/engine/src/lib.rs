@@ -35,7 +35,7 @@ pub mod transfer;
 pub use agents::Agent;
 pub use bootstrap::FirstStart;
 pub use changes::ChangePage;
-pub use context::{Context, IdempotencyKey, Identified};
+pub use context::{Appended, Context, IdempotencyKey, Identified};
 pub use error::{Error, NOT_THE_WRITER, SWITCHED_OFF};
 pub use groups::Group;
 pub use home::{HomeLimits, Purpose, Reached};

@@ -11,7 +11,7 @@ use crate::searching;
 use crate::socket::{self, SocketFiles};
 use axum::Router;
 use loci_dialects::tool::{self, ToolOptions};
-use loci_dialects::{anthropic, robutler};
+use loci_dialects::{anthropic, mobius, robutler};
 use loci_engine::seam::Seams;
 use loci_engine::{Engine, Error, FirstStart};
 use loci_http::{HttpOptions, Listener, LocalOperator};
@@ -117,10 +117,12 @@ impl Holding {
             .map_err(|error| Failure::io("cannot make the scratch directory", &error))?;
         let doors = anthropic::router(self.engine.clone());
         let doors = doors.merge(robutler::router(self.engine.clone()));
+        let doors = doors.merge(mobius::router(self.engine.clone()));
         let doors = doors.merge(tool::router(self.engine.clone(), self.tools));
         let mut openapi = anthropic::openapi();
         openapi.merge(tool::openapi());
         openapi.merge(robutler::openapi());
+        openapi.merge(mobius::openapi());
         let router = loci_http::router(self.engine.clone(), doors, openapi, options);
         let (stop, stopping) = watch::channel(false);
         let local = match &self.held {

@@ -85,6 +85,11 @@ impl SearchRequest {
 }
 
 impl Engine {
+    /// Whether there is anybody to compare meanings with.
+    pub fn compares_meaning(&self) -> bool {
+        self.search.embedder().is_some()
+    }
+
     /// Finds memories.
     pub async fn search(&self, context: &Context, request: &SearchRequest) -> Result<SearchAnswer> {
         request.validate()?;
