@@ -314,8 +314,7 @@ async fn known_agent(call: &Call) -> Result<(Principal, Option<Store>), Problem>
     let found = find(call, &call.segment(0)?).await?;
     let principal = found.ok_or(Error::NotFound("agent"))?;
     let context = call.engine.concerning(&call.context, &principal);
-    let speaks =
-        principal.id == context.caller.principal || call.engine.acts_for_agents(&call.context);
+    let acts = call.engine.acts_for_agents(&call.context);
     let home = match call.engine.home(&context, &principal, Purpose::Read).await {
         Ok(None) => None,
         Ok(Some(store)) => match call.engine.store(&context, store).await {

@@ -39,7 +39,10 @@ impl Label {
             let why = format!("user_id takes up to {USER_CHARS_MAX} characters");
             return Err(Problem::invalid(why));
         }
-        Ok(Self { user: user.to_owned(), key: key.to_owned() })
+        let label = Self { user: user.to_owned(), key: key.to_owned() };
+        // What takes more room as a path than there is is refused before anything is made for it.
+        label.name().path().map_err(|_| Problem::invalid("user_id is too long"))?;
+        Ok(label)
     }
 
     /// What a memory at a path is called.

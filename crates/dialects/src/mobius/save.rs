@@ -47,9 +47,13 @@ impl Save {
             }
             number => number.and_then(|number| u8::try_from(number).ok()),
         };
+        let summary = fields.short("summary", SUMMARY_CHARS_MAX)?;
+        if summary.as_ref().is_some_and(|line| line.contains(char::is_control)) {
+            return Err(Problem::invalid("summary is one line, without control characters"));
+        }
         Ok(Self {
             content,
-            summary: fields.short("summary", SUMMARY_CHARS_MAX)?,
+            summary,
             kind: fields.text("kind")?.map(|kind| Kind::parse(&kind)).transpose()?,
             metadata: metadata(fields)?,
             importance,

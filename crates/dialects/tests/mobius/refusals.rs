@@ -57,7 +57,7 @@ async fn bad_bodies() {
     }
     let user = |user: serde_json::Value| json!({"content": "x", "user_id": user});
     world.put(&format!("{A}/ada"), "k", user(json!(""))).await.refused(400, "bad_request");
-    for bad in [json!(5), json!("u".repeat(201)), json!("🦀".repeat(200))] {
+    for bad in [json!(5), json!("u".repeat(201)), json!("\u{200b}".repeat(200))] {
         world.put(&format!("{B}/ada"), "k", user(bad)).await.refused(400, "bad_request");
     }
     // Nothing was made on the way.

@@ -10,7 +10,9 @@ use loci_engine::search::SearchOptions;
 use loci_engine::search::embed::{EmbedError, Embedder, Purpose};
 use loci_engine::{Appended, Context, Engine, FirstStart, Identified, NewPrincipal};
 use loci_model::time::Clock;
-use loci_model::{Audience, Caller, Principal, PrincipalKind, RequestId, StoreId, Timestamp};
+use loci_model::{
+    Audience, Caller, KeyScope, Principal, PrincipalKind, RequestId, StoreId, Timestamp,
+};
 use loci_storage::mem::MemStorage;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -146,7 +148,7 @@ impl World {
     pub(crate) async fn platform(&self) -> Caller {
         let service = self.principal(PrincipalKind::Service, "platform").await;
         let caller = self.agent("any").await;
-        Caller { principal: service.id, acts_for_agents: true, ..caller }
+        Caller { principal: service.id, acts_for_agents: true, scope: KeyScope::FULL, ..caller }
     }
 
     pub(crate) async fn principal(&self, kind: PrincipalKind, name: &str) -> Principal {
@@ -176,7 +178,10 @@ impl World {
         body: Option<String>,
     ) -> Reply {
         self.pass_secs(1);
-        let mut request = Request::builder().method(method).uri(url);
+        let mut request = Request::builder()
+            .method(method)
+            .uri(url)
+            .header("anthropic-beta", "managed-agents-2026-04-01");
         if let Some(caller) = caller {
             request = request.extension(Identified(Arc::new(Ok(context(caller)))));
         }
