@@ -6,8 +6,10 @@
 
 pub mod anthropic;
 pub mod kilroy;
+pub mod mobius;
 pub mod robutler;
 pub mod tool;
 
+mod key;
 mod reach;
 mod sharing;

@@ -47,6 +47,10 @@ impl Context {
     }
 }
 
+/// What a client appended to its key, for the door that knows what it means. It gives no right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Appended(pub Arc<str>);
+
 /// What authentication leaves on a request for the doors: the context, or why there is none. Each
 /// door shows a refusal in its own words.
 #[derive(Debug, Clone)]

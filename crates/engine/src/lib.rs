@@ -7,6 +7,7 @@
 
 mod access;
 mod admin;
+mod agents;
 mod bootstrap;
 pub mod brief;
 mod changes;
@@ -36,9 +37,10 @@ mod sweep;
 pub mod transfer;
 mod turns;
 
+pub use agents::Agent;
 pub use bootstrap::FirstStart;
 pub use changes::ChangePage;
-pub use context::{Context, IdempotencyKey, Identified};
+pub use context::{Appended, Context, IdempotencyKey, Identified};
 pub use error::{EXCEEDS_GIVER, Error, NOT_THE_WRITER, SWITCHED_OFF};
 pub use groups::Group;
 pub use home::{HomeLimits, Purpose, Reached};

@@ -148,7 +148,11 @@ impl Engine {
         Ok(())
     }
 
-    fn new_principal(&self, workspace: WorkspaceId, new: NewPrincipal) -> Result<Principal> {
+    pub(crate) fn new_principal(
+        &self,
+        workspace: WorkspaceId,
+        new: NewPrincipal,
+    ) -> Result<Principal> {
         check_principal_name(&new.name)?;
         if new.is_admin && new.kind == PrincipalKind::Group {
             return Err(Invalid::new("kind", "a group cannot administer").into());

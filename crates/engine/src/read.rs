@@ -2,7 +2,7 @@
 
 use crate::{Context, Engine, Error, Result};
 use loci_model::policy;
-use loci_model::query::{ListCursor, ListItem, ListQuery, StoreStats, VersionQuery};
+use loci_model::query::{ListCursor, ListItem, ListQuery, StoreStats, Tally, VersionQuery};
 use loci_model::store::Partitioning;
 use loci_model::{At, Memory, Page, StoreId, Version, VersionId, View};
 
@@ -59,6 +59,18 @@ impl Engine {
     ) -> Result<Page<Version, u64>> {
         let pass = self.read_pass(context, store).await?;
         Ok(self.storage.versions(&pass, query).await?)
+    }
+
+    /// How many memories of which kinds a store holds, of each path what changed last; those at
+    /// paths that begin with `besides` are left out.
+    pub async fn tally(
+        &self,
+        context: &Context,
+        store: StoreId,
+        besides: Option<&str>,
+    ) -> Result<Tally> {
+        let pass = self.read_pass(context, store).await?;
+        Ok(self.storage.tally(&pass, besides).await?)
     }
 
     /// Numbers about a store.

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderName, HeaderValue, StatusCode};
 use loci_engine::codes;
-use loci_model::{Invalid, RequestId};
+use loci_model::{Invalid, RequestId, Timestamp};
 use std::borrow::Cow;
 
 /// Shorthand for what routes return.
@@ -28,15 +28,22 @@ pub(crate) enum Shape {
     Text,
     /// `{"success": false, "args": {"error": "…"}}`: what callers of Kilroy's hooks read.
     Hook,
+    /// `{"error": {"code": "…", "message": "…"}}`, for clients of the Mobius door.
+    Coded,
 }
 
 impl Shape {
     /// The shape for whoever asks for a path, whether there is a route or not.
     pub(crate) fn of(path: &str) -> Self {
+        let is_below = |root: &str| {
+            path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
         if path.starts_with("/api/v1/pd/") {
             Self::Hook
         } else if path.starts_with("/api/") {
             Self::Text
+        } else if is_below("/v1/agents") || is_below("/v1/projects") {
+            Self::Coded
         } else {
             Self::Envelope
         }
@@ -50,6 +57,9 @@ pub(crate) struct Failure {
     kind: &'static str,
     message: Cow<'static, str>,
     retry_after_secs: Option<u64>,
+    /// How many requests a second the caller has, and when there are some again, in seconds of the
+    /// epoch.
+    limited: Option<(u32, i64)>,
     /// Whether the rest of the request is unread, so that the connection cannot go on.
     closes: bool,
     /// What happened, for the log only.
@@ -63,6 +73,7 @@ impl Failure {
             status,
             message: message.into(),
             retry_after_secs: None,
+            limited: None,
             closes: false,
             internal: None,
             kind: error_type(status),
@@ -97,6 +108,13 @@ impl Failure {
         self
     }
 
+    /// Says how often the caller may ask.
+    pub(crate) fn limited_to(mut self, per_second: u32, now: Timestamp) -> Self {
+        let reset = now.as_micros().div_euclid(1_000_000).saturating_add(1);
+        self.limited = Some((per_second, reset));
+        self
+    }
+
     /// Ends the connection after the answer.
     pub(crate) fn closing(mut self) -> Self {
         self.closes = true;
@@ -114,6 +132,11 @@ impl Failure {
                 error: ErrorBody { kind: self.kind, message: &self.message },
                 request_id: request.to_string(),
             }),
+            Shape::Coded => {
+                let error =
+                    serde_json::json!({ "code": code(self.status), "message": self.message });
+                serde_json::to_vec(&serde_json::json!({ "error": error }))
+            }
             Shape::Text => serde_json::to_vec(&serde_json::json!({ "error": self.message })),
             Shape::Hook => {
                 let args = serde_json::json!({ "error": self.message });
@@ -127,6 +150,14 @@ impl Failure {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(secs) = self.retry_after_secs {
             headers.insert(RETRY_AFTER, HeaderValue::from(secs));
+        }
+        if let Some((per_second, reset)) = self.limited {
+            headers.insert("x-ratelimit-limit", HeaderValue::from(per_second));
+            headers.insert("x-ratelimit-remaining", HeaderValue::from(0));
+            headers.insert("x-ratelimit-reset", HeaderValue::from(reset));
+            headers.insert("x-ratelimit-scope", HeaderValue::from_static("key"));
+            let policy = HeaderValue::try_from(format!("{per_second};w=1"));
+            headers.insert("x-ratelimit-policy", policy.expect("numbers are plain ASCII"));
         }
         if matches!(self.status, StatusCode::CONFLICT | FULL_DISK) {
             headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
@@ -150,6 +181,23 @@ fn error_type(status: StatusCode) -> &'static str {
         429 => "rate_limit_error",
         500.. => "api_error",
         _ => "invalid_request_error",
+    }
+}
+
+/// The same where clients know codes instead.
+fn code(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        401 => "unauthorized",
+        403 => "permission_denied",
+        404 => "not_found",
+        405 => "method_not_allowed",
+        408 => "request_timeout",
+        409 => "conflict",
+        413 => "request_too_large",
+        429 => "rate_limit_exceeded",
+        503 => "service_unavailable",
+        500.. => "internal_error",
+        _ => "bad_request",
     }
 }
 
@@ -233,6 +281,20 @@ mod tests {
         let busy = check(&Error::Unavailable("later"), 503, "api_error");
         assert_eq!(busy.headers()["retry-after"], "1");
         assert!(busy.headers().get("x-should-retry").is_none());
+    }
+
+    #[test]
+    fn paths_have_the_shape_of_their_door() {
+        for (path, shape) in [
+            ("/v1/agents", Shape::Coded),
+            ("/v1/agents/a/memory", Shape::Coded),
+            ("/v1/projects/p/agents", Shape::Coded),
+            ("/v1/agentsx", Shape::Envelope),
+            ("/v1/memory_stores", Shape::Envelope),
+            ("/api/kv", Shape::Text),
+        ] {
+            assert_eq!(Shape::of(path), shape, "{path}");
+        }
     }
 
     #[test]

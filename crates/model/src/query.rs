@@ -5,6 +5,7 @@ use crate::{
     Actor, MemoryId, MemoryPath, Operation, PathPrefix, PrincipalId, SessionId, StoreId, Timestamp,
     View,
 };
+use std::collections::BTreeMap;
 
 /// Up or down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -198,4 +199,14 @@ pub struct StoreStats {
     pub versions: u64,
     /// The newest number of the feed.
     pub last_seq: u64,
+}
+
+/// How many memories of which kinds a store holds, as a reader sees it: of each path what changed
+/// last, in whatever partition; sealed ones aside.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// By kind; those without one are counted under none.
+    pub kinds: BTreeMap<Option<String>, u64>,
+    /// The last change of any of them.
+    pub updated_at: Option<Timestamp>,
 }

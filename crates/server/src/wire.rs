@@ -12,7 +12,7 @@ use crate::socket::{self, SocketFiles};
 use crate::summaries::ModelSummarizer;
 use axum::Router;
 use loci_dialects::tool::{self, ToolOptions};
-use loci_dialects::{anthropic, kilroy, robutler};
+use loci_dialects::{anthropic, kilroy, mobius, robutler};
 use loci_engine::seam::Seams;
 use loci_engine::{Engine, Error, FirstStart};
 use loci_http::{HttpOptions, Listener, LocalOperator};
@@ -129,11 +129,13 @@ impl Holding {
         let doors = anthropic::router(self.engine.clone());
         let doors = doors.merge(robutler::router(self.engine.clone()));
         let doors = doors.merge(kilroy::router(self.engine.clone()));
+        let doors = doors.merge(mobius::router(self.engine.clone()));
         let doors = doors.merge(tool::router(self.engine.clone(), self.tools));
         let mut openapi = anthropic::openapi();
         openapi.merge(tool::openapi());
         openapi.merge(robutler::openapi());
         openapi.merge(kilroy::openapi());
+        openapi.merge(mobius::openapi());
         let router = loci_http::router(self.engine.clone(), doors, openapi, options);
         let (stop, stopping) = watch::channel(false);
         let local = match &self.held {

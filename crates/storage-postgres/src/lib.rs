@@ -50,6 +50,7 @@ mod sessions;
 mod shortlist;
 mod stores;
 mod sweep;
+mod tally;
 mod texts;
 mod tls;
 mod vectors;
@@ -64,7 +65,7 @@ use client::{Clients, Tenant};
 use known::Known;
 use loci_model::policy::{AdminPass, BrowsePass, ConvenePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
-    ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
+    ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, Tally, VersionQuery,
 };
 use loci_model::{
     Address, ApiKey, At, Caller, Change, Event, Grant, Invalid, Membership, Memory, MemoryId,
@@ -335,6 +336,10 @@ impl Storage for PostgresStorage {
         read_page!(self, pass.workspace(), |tx| vectors::embeddable(
             &tx, pass, store, generation, after, limit
         ))
+    }
+
+    async fn tally(&self, pass: &ReadPass, besides: Option<&str>) -> Result<Tally> {
+        read!(self, pass.workspace(), |tx| tally::tally(&tx, pass, besides))
     }
 
     async fn stats(&self, pass: &ReadPass) -> Result<StoreStats> {

@@ -35,6 +35,7 @@ mod rows;
 mod sessions;
 mod stores;
 mod sweep;
+mod tally;
 mod texts;
 mod vectors;
 mod versions;
@@ -48,7 +49,7 @@ use ballast::Ballast;
 use known::Known;
 use loci_model::policy::{AdminPass, BrowsePass, ConvenePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
-    ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
+    ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, Tally, VersionQuery,
 };
 use loci_model::{
     Address, ApiKey, At, Caller, Change, Event, Grant, Membership, Memory, MemoryId, MemoryPath,
@@ -306,6 +307,11 @@ impl Storage for SqliteStorage {
         self.scans
             .scan(move |conn| vectors::embeddable(conn, &pass, store, generation, after, limit))
             .await
+    }
+
+    async fn tally(&self, pass: &ReadPass, besides: Option<&str>) -> Result<Tally> {
+        let (pass, besides) = (pass.clone(), besides.map(str::to_owned));
+        self.scans.scan(move |conn| tally::tally(conn, &pass, besides.as_deref())).await
     }
 
     async fn stats(&self, pass: &ReadPass) -> Result<StoreStats> {

@@ -29,6 +29,7 @@ pub mod search;
 pub mod session;
 pub mod store;
 pub mod tail;
+pub mod tally;
 pub mod transfer;
 pub mod tree;
 pub mod vector;

@@ -38,7 +38,7 @@ pub use shortlist::{Lookup, LookupFilter, Shortlist, Sought};
 use async_trait::async_trait;
 use loci_model::policy::{AdminPass, BrowsePass, ConvenePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
-    ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
+    ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, Tally, VersionQuery,
 };
 use loci_model::{
     Address, ApiKey, At, Caller, Change, Event, Grant, Membership, Memory, MemoryId, MemoryPath,
@@ -95,6 +95,10 @@ pub trait Storage: Send + Sync + 'static {
         path: &MemoryPath,
         view: View,
     ) -> Result<Option<Memory>>;
+
+    /// How many there are of what [`Self::newest`] gives and is not sealed, by kind; those at paths
+    /// that begin with `besides` are left out.
+    async fn tally(&self, pass: &ReadPass, besides: Option<&str>) -> Result<Tally>;
 
     /// A page of live, unexpired memories that the pass's audience may see.
     async fn list(&self, pass: &ReadPass, query: &ListQuery) -> Result<Page<ListItem, ListCursor>>;

@@ -14,6 +14,7 @@ mod read;
 mod recall;
 mod scrub;
 mod state;
+mod tally;
 mod vectors;
 mod write;
 
@@ -26,7 +27,7 @@ use crate::{
 use async_trait::async_trait;
 use loci_model::policy::{AdminPass, BrowsePass, ConvenePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
-    ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
+    ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, Tally, VersionQuery,
 };
 use loci_model::{
     Address, ApiKey, At, Caller, Change, Event, Grant, Membership, Memory, MemoryId, MemoryPath,
@@ -236,6 +237,10 @@ impl Storage for MemStorage {
         limit: usize,
     ) -> Result<EmbedPage> {
         self.state().embeddable(pass, store, generation, after, limit)
+    }
+
+    async fn tally(&self, pass: &ReadPass, besides: Option<&str>) -> Result<Tally> {
+        self.state().tally(pass, besides)
     }
 
     async fn stats(&self, pass: &ReadPass) -> Result<StoreStats> {

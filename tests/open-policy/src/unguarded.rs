@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use loci_model::policy::{AdminPass, BrowsePass, ConvenePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
-    ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, VersionQuery,
+    ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, Tally, VersionQuery,
 };
 use loci_model::{
     Address, ApiKey, At, Caller, Change, Event, Grant, Membership, Memory, MemoryId, MemoryPath,
@@ -214,6 +214,10 @@ impl Storage for Unguarded {
         limit: usize,
     ) -> Result<EmbedPage> {
         self.inner.embeddable(pass, store, generation, after, limit).await
+    }
+
+    async fn tally(&self, pass: &ReadPass, besides: Option<&str>) -> Result<Tally> {
+        self.inner.tally(pass, besides).await
     }
 
     async fn stats(&self, pass: &ReadPass) -> Result<StoreStats> {

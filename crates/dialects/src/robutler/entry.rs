@@ -6,8 +6,8 @@
 
 use super::error::Problem;
 use super::fields::Lifetime;
-use super::key::Name;
 use super::value::Kept;
+use crate::key::Name;
 use loci_engine::{Context, Engine, Error};
 use loci_model::{
     At, AttributesPatch, Edit, EditOp, Expect, Memory, MemoryPath, OnSame, Patch, StoreId, View,

@@ -4,12 +4,12 @@
 use super::call::{Answer, Call};
 use super::entry::Desk;
 use super::error::{ErrorBody, Problem};
-use super::key::Name;
 use super::memory::{read_entry, remove_entry, what_to_write, write_entry};
 use super::place::Place;
 use super::render::{DoneBody, EntriesBody, EntryBody, json};
 use super::value::Value;
 use super::{list, memory};
+use crate::key::Name;
 use loci_engine::{Context, Error, Purpose};
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -2,9 +2,9 @@
 
 use super::call::{Answer, Call};
 use super::entry::Desk;
-use super::key::Name;
 use super::place::Place;
 use super::render::{EntriesBody, EntryBody, Writers, json};
+use crate::key::Name;
 use loci_engine::{Context, Error};
 use loci_model::query::{ListItem, ListQuery};
 use loci_model::{At, Memory, PrincipalId, View};

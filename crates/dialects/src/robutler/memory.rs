@@ -4,11 +4,11 @@
 use super::call::{Answer, Call};
 use super::entry::{Desk, Write};
 use super::error::{ErrorBody, Problem};
-use super::key::Name;
 use super::place::Place;
 use super::render::{DoneBody, EntriesBody, EntryBody, Writers, done, json};
 use super::value::Kept;
 use super::{list, reach, share};
+use crate::key::Name;
 use loci_engine::{Context, Error, Purpose};
 use loci_model::Audience;
 

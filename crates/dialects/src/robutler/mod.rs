@@ -10,7 +10,6 @@ mod document;
 mod entry;
 pub(crate) mod error;
 mod fields;
-pub(crate) mod key;
 mod kv;
 mod list;
 mod memory;

@@ -1,7 +1,7 @@
 //! Answers: entries with all their fields, in camelCase, with times to the millisecond.
 
-use super::key::Name;
 use super::value::Value;
+use crate::key::Name;
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, header};
 use loci_engine::{Context, Engine, Error};

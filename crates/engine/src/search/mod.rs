@@ -101,6 +101,11 @@ pub struct SearchAnswer {
     pub indexed_through: Vec<(StoreId, u64)>,
     /// Whether every memory searched has its vectors. Says nothing when the mode is lexical.
     pub is_complete: bool,
+    /// How many memories searched have no vectors yet. Says nothing when the mode is lexical.
+    pub unready: usize,
+    /// Whether the query was compared by meaning: false when that was not asked for, when there is
+    /// nobody to embed it, and when a model that should have did not answer.
+    pub is_by_meaning: bool,
     /// How many stores were left out, because they may only be searched and were searched too
     /// often.
     pub left_out: usize,

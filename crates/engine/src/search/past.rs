@@ -34,11 +34,13 @@ impl Engine {
             }
         }
         let stage = Arc::new(Stage::new(places, HashMap::new()));
-        let mut hits = Vec::new();
+        let (mut hits, mut is_by_meaning) = (Vec::new(), false);
         // First what has the query's phrases, if it is made of them; if nothing has, its words.
         for may_be_strict in [true, false] {
-            let (ranking, prepared) = self.find(&pass, &stage, request, may_be_strict).await?;
-            for candidate in ranking.candidates {
+            let found = self.find(&pass, &stage, request, may_be_strict).await?;
+            let prepared = found.prepared;
+            is_by_meaning = found.is_by_meaning;
+            for candidate in found.ranking.candidates {
                 if hits.len() == request.wanted.limit {
                     break;
                 }
@@ -54,6 +56,8 @@ impl Engine {
             hits,
             indexed_through: Vec::new(),
             is_complete: stage.is_complete,
+            unready: stage.unready(),
+            is_by_meaning,
             left_out: 0,
         })
     }

@@ -40,6 +40,16 @@ struct Vectors {
     by_model: HashMap<String, Embedded>,
     /// How far the least of them can be trusted with its language.
     trust: f32,
+    /// Whether meaning was asked for and every model that is needed answered.
+    is_whole: bool,
+}
+
+/// What both legs found.
+pub(crate) struct Found {
+    pub(crate) ranking: Ranking,
+    pub(crate) prepared: Arc<Prepared>,
+    /// Whether it was looked for by meaning, too.
+    pub(crate) is_by_meaning: bool,
 }
 
 /// What a search looks for, made ready.
@@ -75,6 +85,11 @@ impl SearchRequest {
 }
 
 impl Engine {
+    /// Whether there is anybody to compare meanings with.
+    pub fn compares_meaning(&self) -> bool {
+        self.search.embedder().is_some()
+    }
+
     /// Finds memories.
     pub async fn search(&self, context: &Context, request: &SearchRequest) -> Result<SearchAnswer> {
         request.validate()?;
@@ -119,18 +134,21 @@ impl Engine {
             _ => self.storage.feed_ends(&reached.pass).await?,
         };
         let stage = Arc::new(self.stage(&reached.pass, &ends, request).await?);
-        let (ranking, prepared) = self.find(&reached.pass, &stage, request, true).await?;
-        let mut hits = self.show(&reached.pass, &stage, ranking, &prepared).await?;
-        if hits.is_empty() && prepared.is_strict {
+        let mut found = self.find(&reached.pass, &stage, request, true).await?;
+        let is_strict = found.prepared.is_strict;
+        let mut is_by_meaning = found.is_by_meaning;
+        let mut hits = self.show(&reached.pass, &stage, found).await?;
+        if hits.is_empty() && is_strict {
             // Nobody has the phrase; then its words are better than nothing.
-            let (ranking, prepared) = self.find(&reached.pass, &stage, request, false).await?;
-            hits = self.show(&reached.pass, &stage, ranking, &prepared).await?;
+            found = self.find(&reached.pass, &stage, request, false).await?;
+            is_by_meaning = found.is_by_meaning;
+            hits = self.show(&reached.pass, &stage, found).await?;
         }
         let indexed_through = indexed_through(request, &reached, &stage, &hits);
-        let is_complete = stage.is_complete;
+        let (is_complete, unready) = (stage.is_complete, stage.unready());
         drop(stage);
         self.search.indexes.shrink();
-        Ok(SearchAnswer { hits, indexed_through, is_complete, left_out })
+        Ok(SearchAnswer { hits, indexed_through, is_complete, unready, is_by_meaning, left_out })
     }
 
     /// Runs both legs and ranks what they find.
@@ -140,7 +158,7 @@ impl Engine {
         stage: &Arc<Stage>,
         request: &SearchRequest,
         may_be_strict: bool,
-    ) -> Result<(Ranking, Arc<Prepared>)> {
+    ) -> Result<Found> {
         let _turn = self.search.computing.acquire().await;
         let query = TextQuery::parse(&request.wanted.text);
         let authors = named_authors(&stage.indexes(), &request.wanted.text);
@@ -177,7 +195,8 @@ impl Engine {
         self.compare_exactly(pass, stage, &vectors, &mut ranking, exact).await?;
         let wanted = &prepared.request.wanted;
         ranking.spread(&parts(stage, &vectors), wanted.diversity, wanted.limit);
-        Ok((ranking, prepared))
+        let is_by_meaning = vectors.is_whole;
+        Ok(Found { ranking, prepared, is_by_meaning })
     }
 
     /// Embeds the query by each model that something is to be compared by. In a hybrid search a
@@ -188,10 +207,11 @@ impl Engine {
         prepared: &Prepared,
         now: Timestamp,
     ) -> Result<Vectors> {
-        let mut vectors = Vectors { by_model: HashMap::new(), trust: 1.0 };
+        let mut vectors = Vectors { by_model: HashMap::new(), trust: 1.0, is_whole: false };
         if prepared.request.wanted.mode == Mode::Lexical {
             return Ok(vectors);
         }
+        vectors.is_whole = self.search.embedder().is_some();
         let text: Arc<str> = text_to_embed(&prepared.authors, &prepared.request.wanted.text).into();
         let is_compared = |place: &&Place| place.chosen.is_some() && !place.index().is_empty();
         let models: BTreeSet<&str> =
@@ -206,7 +226,10 @@ impl Engine {
                 Some(known) => Some(known),
                 None => self.embed_by(model, &text, prepared.request.wanted.mode, now).await?,
             };
-            let Some(exact) = exact else { continue };
+            let Some(exact) = exact else {
+                vectors.is_whole = false;
+                continue;
+            };
             let quantised = QueryVector::new(&exact);
             vectors.by_model.insert(model.to_owned(), Embedded { exact, quantised });
             vectors.trust = vectors.trust.min(embedder.trust(&text));
@@ -306,13 +329,8 @@ impl Engine {
 
     /// Reads the best candidates under the same pass. Whatever went away since is passed over, and
     /// so is what lacks a phrase of the query.
-    async fn show(
-        &self,
-        pass: &SearchPass,
-        stage: &Stage,
-        ranking: Ranking,
-        prepared: &Prepared,
-    ) -> Result<Vec<Hit>> {
+    async fn show(&self, pass: &SearchPass, stage: &Stage, found: Found) -> Result<Vec<Hit>> {
+        let Found { ranking, prepared, .. } = found;
         let limit = prepared.request.wanted.limit;
         let mut hits = Vec::with_capacity(limit);
         let mut guarded: HashMap<StoreId, usize> = HashMap::new();

@@ -58,6 +58,16 @@ impl Stage {
         Self { places, is_complete, embedded }
     }
 
+    /// How many memories have no vectors yet.
+    pub(crate) fn unready(&self) -> usize {
+        let of = |place: &Place| match (place.chosen, place.index()) {
+            (_, index) if self.is_complete || index.is_empty() => 0,
+            (None, index) => index.len(),
+            (Some(_), index) => index.without_vectors().len(),
+        };
+        self.places.iter().map(of).sum()
+    }
+
     pub(crate) fn indexes(&self) -> Vec<&StoreIndex> {
         self.places.iter().map(Place::index).collect()
     }

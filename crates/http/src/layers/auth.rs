@@ -4,12 +4,13 @@
 //! Keys are looked up on every request, so that a revoked one is dead at once. A key in the URL
 //! counts for nothing, because URLs end up in logs; except where a route has a place for it, whose
 //! clients can say it nowhere else. Our own log has the route's pattern instead. What has the form of
-//! a token is never tried as a key, unless no tokens are taken at all.
+//! a token is never tried as a key, unless no tokens are taken at all. Some clients append the handle
+//! of a project to their key; what that means is for the door to say.
 
 use super::token::{Tokens, looks_signed};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
-use loci_engine::{Engine, Error, Secret};
+use loci_engine::{Appended, Engine, Error, Secret};
 use loci_model::{Audience, Caller};
 use percent_encoding::percent_decode_str;
 
@@ -27,9 +28,9 @@ pub(super) enum Found {
     Nobody,
     /// A credential that opens nothing, or could not be looked up.
     Refused(Error),
-    /// The holder of a valid key, or the agent that a valid token names; and what its requests are
-    /// counted under.
-    Known(Caller, Fingerprint),
+    /// The holder of a valid key, or the agent that a valid token names; what its requests are
+    /// counted under, and what was appended to the key.
+    Known(Caller, Fingerprint, Option<Appended>),
     /// The operator in person.
     Operator(Caller),
 }
@@ -53,22 +54,38 @@ pub(super) async fn find_caller(
     };
     let found = match tokens.filter(|_| looks_signed(presented)) {
         Some(tokens) => by_token(engine, tokens, presented).await,
-        None => {
-            engine.authenticate(presented).await.map(|caller| (caller, Secret::hash_of(presented)))
-        }
+        None => by_key(engine, presented).await,
     };
-    match found {
-        Ok((caller, fingerprint)) => Found::Known(caller, fingerprint),
-        Err(error) => Found::Refused(error),
+    found.unwrap_or_else(Found::Refused)
+}
+
+/// The whole may be a key, or the part before the handle of a project. Either is counted as the key.
+async fn by_key(engine: &Engine, presented: &str) -> Result<Found, Error> {
+    let known = |caller, key, appended| Found::Known(caller, Secret::hash_of(key), appended);
+    let unknown = match engine.authenticate(presented).await {
+        Err(error @ Error::Unauthenticated(_)) => error,
+        whole => return whole.map(|caller| known(caller, presented, None)),
+    };
+    match with_handle(presented) {
+        None => Err(unknown),
+        Some((key, handle)) => {
+            let caller = engine.authenticate(key).await?;
+            Ok(known(caller, key, Some(Appended(handle.into()))))
+        }
     }
 }
 
+/// A key and the handle of a project: lower case words of letters and digits, joined by hyphens.
+fn with_handle(presented: &str) -> Option<(&str, &str)> {
+    let (key, handle) = presented.rsplit_once('.')?;
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let is_word = |word: &str| !word.is_empty() && word.bytes().all(is_plain);
+    let is_handle = handle.split('-').all(is_word) && !looks_signed(presented);
+    (is_handle && !key.is_empty()).then_some((key, handle))
+}
+
 /// An agent has a new token every so often and stays who it is, so its tokens are counted together.
-async fn by_token(
-    engine: &Engine,
-    tokens: &Tokens,
-    presented: &str,
-) -> Result<(Caller, Fingerprint), Error> {
+async fn by_token(engine: &Engine, tokens: &Tokens, presented: &str) -> Result<Found, Error> {
     let named = tokens.verify(presented, engine.seams().now()).await?;
     let end = Some(named.expires_at);
     let caller = engine.authenticate_agent(&named.agent, Audience::Host, end).await;
@@ -80,7 +97,7 @@ async fn by_token(
         other => other,
     })?;
     let fingerprint = Secret::hash_of(&format!("token of {}", caller.principal));
-    Ok((caller, fingerprint))
+    Ok(Found::Known(caller, fingerprint, None))
 }
 
 /// The segment of a path that the route's pattern calls `{api_token}`.
@@ -133,6 +150,24 @@ mod tests {
         assert_eq!(found("/api/v1/pd/webhook/%20/a/b"), None);
         assert_eq!(found("/api/v1/pd/webhook/%ff/a/b"), None);
         assert_eq!(in_path("/v1/memory_stores/{memory_store_id}", "/v1/memory_stores/k1"), None);
+    }
+
+    #[test]
+    fn handles_of_projects_are_told_from_keys() {
+        for (presented, expected) in [
+            ("key.default", Some(("key", "default"))),
+            ("key.a-2", Some(("key", "a-2"))),
+            ("a.b.c", Some(("a.b", "c"))),
+            ("key", None),
+            ("key.", None),
+            (".default", None),
+            ("key.Default", None),
+            ("key.a--b", None),
+            ("key.-a", None),
+            ("eyJhbGciOiJub25lIn0.e30.sig", None),
+        ] {
+            assert_eq!(with_handle(presented), expected, "{presented}");
+        }
     }
 
     #[test]

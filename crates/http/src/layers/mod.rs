@@ -39,6 +39,7 @@ use tower::{Layer, Service};
 const STALE: HeaderName = HeaderName::from_static("loci-stale");
 const LAG: HeaderName = HeaderName::from_static("loci-replica-lag-ms");
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// What requests that no route matches are counted and logged under.
 const NO_ROUTE: &str = "none";
 
@@ -169,6 +170,9 @@ impl Shared {
         }
         let shown = HeaderValue::from_maybe_shared(Bytes::from(id.to_string()));
         let shown = shown.expect("ids are plain ASCII");
+        if shape == Shape::Coded {
+            response.headers_mut().insert(X_REQUEST_ID, shown.clone());
+        }
         response.headers_mut().insert(REQUEST_ID, shown);
         if self.is_replica {
             self.mark_stale(&mut response, !is_for_anybody).await;
@@ -195,11 +199,11 @@ impl Shared {
         let in_path = matched.and_then(|matched| auth::in_path(matched.as_str(), path));
         let (tokens, in_path) = (self.tokens.as_deref(), in_path.as_deref());
         let found = auth::find_caller(&self.engine, tokens, headers, in_path, operator).await;
-        if let (Some(rate), Found::Known(_, fingerprint)) = (&self.rate, &found)
+        if let (Some(rate), Found::Known(_, fingerprint, _)) = (&self.rate, &found)
             && let Err(refused) = rate.take(fingerprint, Instant::now())
         {
             body::discard(&mut request, timing, &self.body).await?;
-            return Err(refused);
+            return Err(refused.limited_to(rate.per_second(), self.engine.seams().now()));
         }
         let identified = match found {
             Found::Nobody => {
@@ -210,7 +214,15 @@ impl Shared {
                 body::discard(&mut request, timing, &self.body).await?;
                 Identified(Arc::new(Err(error)))
             }
-            Found::Known(caller, _) | Found::Operator(caller) => {
+            Found::Known(caller, _, appended) => {
+                if let Some(appended) = appended {
+                    request.extensions_mut().insert(appended);
+                }
+                *principal = Some(caller.principal);
+                let idempotency = body::take(&mut request, timing, &self.body).await?;
+                Identified(Arc::new(Ok(Context { caller, request: id, idempotency })))
+            }
+            Found::Operator(caller) => {
                 *principal = Some(caller.principal);
                 let idempotency = body::take(&mut request, timing, &self.body).await?;
                 Identified(Arc::new(Ok(Context { caller, request: id, idempotency })))

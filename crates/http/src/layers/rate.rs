@@ -31,6 +31,11 @@ impl RateLimit {
         Self { per_second: f64::from(per_second.max(1)), shards: Default::default() }
     }
 
+    /// How many a key has each second.
+    pub(super) fn per_second(&self) -> u32 {
+        self.per_second as u32
+    }
+
     /// Takes one token, or says when there will be one.
     pub(super) fn take(&self, key: &SecretHash, now: Instant) -> Result<(), Failure> {
         let shard = &self.shards[usize::from(key[0]) % SHARDS];

@@ -221,6 +221,12 @@ macro_rules! for_each_contract_case {
                 the_newest_of_a_path_is_what_changed_last
                 the_newest_of_a_path_is_one_that_the_reader_may_see
             }
+            tally {
+                memories_are_counted_by_kind
+                of_each_path_only_the_newest_is_counted
+                only_what_the_reader_may_see_is_counted
+                a_store_that_is_gone_cannot_be_counted
+            }
             event {
                 events_come_back_as_they_happened
                 events_come_in_pages

@@ -1,7 +1,7 @@
 //! Entries: where they are looked up, what they hold, how they are shown.
 
 use super::address::Key;
-use crate::robutler::key::Name;
+use crate::key::Name;
 use crate::tool::answer::Stop;
 use crate::tool::desk::Desk;
 use crate::tool::path::paths_of;

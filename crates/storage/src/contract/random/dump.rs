@@ -157,6 +157,9 @@ pub(super) async fn dump(
                 &engine.newest(pass, &path, View::Full).await.unwrap(),
             );
         }
+        for besides in [None, Some("/a")] {
+            add(&format!("{name} tally"), &engine.tally(pass, besides).await.unwrap());
+        }
         for change in engine.changes(pass, 0, 10_000).await.unwrap() {
             add(&format!("{name} change"), &change);
         }

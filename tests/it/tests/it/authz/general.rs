@@ -140,6 +140,16 @@ fn reached(reply: Reply) -> Reply {
 }
 
 const GENERAL: &[General] = &[
+    native("agents", "GET /v1/agents", Open::Known, |client| client.get("/v1/agents")),
+    native("make agent", "POST /v1/agents", Open::Admin, |client| {
+        client.post("/v1/agents", &json!({"name": fresh("agent")}))
+    }),
+    native("project's agents", "GET /v1/projects/{project}/agents", Open::Known, |client| {
+        client.get("/v1/projects/default/agents")
+    }),
+    native("make agent in", "POST /v1/projects/{project}/agents", Open::Admin, |client| {
+        client.post("/v1/projects/other/agents", &json!({"name": fresh("agent")}))
+    }),
     native("alive", "GET /healthz", Open::Anybody, |client| client.get("/healthz")),
     native("ready", "GET /readyz", Open::Anybody, |client| client.get("/readyz")),
     native("metrics", "GET /metrics", Open::Anybody, |client| client.get("/metrics")),

@@ -43,7 +43,10 @@ fn letter(reply: &Reply, manner: Manner) -> char {
                 _ => 'y',
             }
         }
+        (200, Manner::Mobius) if text.contains("\"failed\"") && text.contains("archived") => 'a',
+        (200, Manner::Mobius) if text.contains("\"failed\"") => 'n',
         (200..=299, _) => 'y',
+        (409, Manner::Mobius) if text.contains("archived") => 'a',
         (401, _) => 'u',
         (403, _) => 'n',
         (404, _) => 'h',

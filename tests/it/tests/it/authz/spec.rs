@@ -46,6 +46,8 @@ pub(super) enum Manner {
     Robutler,
     /// In words.
     Tool,
+    /// As the first, about agents only.
+    Mobius,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,10 +80,14 @@ fn level(who: Who, kind: Kind) -> Level {
 
 /// `y`es, `n`o (403), `h`idden (404), `u`nknown caller (401), `a`rchived, `s`ealed.
 pub(super) fn expected(who: Who, need: Need, kind: Kind, state: State, manner: Manner) -> char {
-    let hidden = if manner == Manner::Native { 'h' } else { 'n' };
+    let is_plain = matches!(manner, Manner::Native | Manner::Mobius);
+    let hidden = if is_plain { 'h' } else { 'n' };
     let level = level(who, kind);
     if who == Who::Nobody {
         return 'u';
+    }
+    if manner == Manner::Mobius && matches!(kind, Kind::Chat | Kind::User) {
+        return 'h';
     }
     if level == Level::None {
         return hidden;
@@ -105,7 +111,7 @@ pub(super) fn expected(who: Who, need: Need, kind: Kind, state: State, manner: M
         need,
         Need::Create | Need::Upsert | Need::Describe | Need::Edit | Need::Move | Need::Alter
     );
-    let archived = if manner == Manner::Native { 'a' } else { 'n' };
+    let archived = if is_plain { 'a' } else { 'n' };
     if writes && kind == Kind::Archived {
         return archived;
     }

@@ -23,6 +23,7 @@ pub(super) struct Verb {
 
 const PLAIN: &[State] = &[State::Plain];
 const SEALED: &[State] = &[State::Sealed];
+const SAVED: &[State] = &[State::Plain, State::Others];
 const EVERY: &[State] = &State::ALL;
 
 const fn native(
@@ -52,6 +53,42 @@ const fn tool(
     ask: fn(&mut Client, &Target) -> Reply,
 ) -> Verb {
     Verb { name, route: "POST /v1/tools/memory", manner: Manner::Tool, need, states, ask }
+}
+
+const fn mobius(
+    name: &'static str,
+    route: &'static str,
+    need: Need,
+    states: &'static [State],
+    ask: fn(&mut Client, &Target) -> Reply,
+) -> Verb {
+    Verb { name, route, manner: Manner::Mobius, need, states, ask }
+}
+
+/// An agent without projects, and in the project that everybody has.
+fn agent(target: &Target, rest: &str) -> String {
+    format!("/v1/agents/{}{rest}", target.whose)
+}
+
+fn project(target: &Target, rest: &str) -> String {
+    format!("/v1/projects/default/agents/{}{rest}", target.whose)
+}
+
+fn saved(target: &Target) -> String {
+    format!("/memory/entries/{}", target.key)
+}
+
+/// Makes an entry of a user first, where one may.
+fn promote(client: &mut Client, target: &Target) -> Reply {
+    let url = agent(target, &saved(target));
+    let made = client.call("PUT", &url, Some(&json!({"content": "tea", "user_id": "ada"})));
+    match made.status {
+        200 | 201 => {
+            let wanted = json!({"user_id": "ada", "replace": true});
+            client.post(&format!("{url}/promotion"), &wanted)
+        }
+        _ => made,
+    }
 }
 
 fn store(target: &Target, rest: &str) -> String {
@@ -360,4 +397,160 @@ pub(super) const VERBS: &[Verb] = &[
     tool("tool unshare", Need::Share, PLAIN, |client, at| {
         execute(client, json!({"command": "unshare", "agent": at.grantee}), at)
     }),
+    mobius("mobius agent", "GET /v1/agents/{agent}", Need::Read, PLAIN, |client, at| {
+        client.get(&agent(at, ""))
+    }),
+    mobius("mobius alter", "PATCH /v1/agents/{agent}", Need::Alter, PLAIN, |client, at| {
+        let wanted = json!({"memory_context": {"mode": "full"}});
+        client.call("PATCH", &agent(at, ""), Some(&wanted))
+    }),
+    mobius("mobius count", "GET /v1/agents/{agent}/memory", Need::Read, PLAIN, |client, at| {
+        client.get(&agent(at, "/memory"))
+    }),
+    mobius(
+        "mobius list",
+        "GET /v1/agents/{agent}/memory/entries",
+        Need::Read,
+        PLAIN,
+        |client, at| client.get(&agent(at, "/memory/entries")),
+    ),
+    mobius(
+        "mobius save",
+        "PUT /v1/agents/{agent}/memory/entries/{memory_key}",
+        Need::Describe,
+        SAVED,
+        |client, at| {
+            client.call("PUT", &agent(at, &saved(at)), Some(&json!({"content": "more tea"})))
+        },
+    ),
+    mobius(
+        "mobius delete",
+        "DELETE /v1/agents/{agent}/memory/entries/{memory_key}",
+        Need::Remove,
+        SAVED,
+        |client, at| client.delete(&agent(at, &saved(at))),
+    ),
+    mobius(
+        "mobius changes",
+        "GET /v1/agents/{agent}/memory/changes",
+        Need::Read,
+        PLAIN,
+        |client, at| client.get(&agent(at, "/memory/changes")),
+    ),
+    mobius("mobius tools", "GET /v1/agents/{agent}/tools", Need::Read, PLAIN, |client, at| {
+        client.get(&agent(at, "/tools"))
+    }),
+    mobius(
+        "mobius promote",
+        "POST /v1/agents/{agent}/memory/entries/{memory_key}/promotion",
+        Need::Create,
+        PLAIN,
+        |client, at| promote(client, at),
+    ),
+    mobius(
+        "mobius revert",
+        "DELETE /v1/agents/{agent}/memory/entries/{memory_key}/promotion",
+        Need::Remove,
+        SAVED,
+        |client, at| client.delete(&agent(at, &format!("{}/promotion", saved(at)))),
+    ),
+    mobius(
+        "mobius recall",
+        "POST /v1/agents/{agent}/tools/{tool}/invoke",
+        Need::Read,
+        PLAIN,
+        |client, at| {
+            client.post(&agent(at, "/tools/mobius.memory.recall/invoke"), &json!({"input": {}}))
+        },
+    ),
+    mobius(
+        "mobius remember",
+        "POST /v1/agents/{agent}/tools/{tool}/invoke",
+        Need::Describe,
+        PLAIN,
+        |client, at| {
+            let input = json!({"input": {"key": at.key, "content": "more tea"}});
+            client.post(&agent(at, "/tools/mobius.memory.remember/invoke"), &input)
+        },
+    ),
+    mobius(
+        "mobius forget",
+        "POST /v1/agents/{agent}/tools/{tool}/invoke",
+        Need::Remove,
+        PLAIN,
+        |client, at| {
+            let input = json!({"input": {"key": at.key}});
+            client.post(&agent(at, "/tools/mobius.memory.forget/invoke"), &input)
+        },
+    ),
+    mobius(
+        "project agent",
+        "GET /v1/projects/{project}/agents/{agent}",
+        Need::Read,
+        PLAIN,
+        |client, at| client.get(&project(at, "")),
+    ),
+    mobius(
+        "project alter",
+        "PATCH /v1/projects/{project}/agents/{agent}",
+        Need::Alter,
+        PLAIN,
+        |client, at| {
+            let wanted = json!({"memory_context": {"mode": "full"}});
+            client.call("PATCH", &project(at, ""), Some(&wanted))
+        },
+    ),
+    mobius(
+        "project count",
+        "GET /v1/projects/{project}/agents/{agent}/memory",
+        Need::Read,
+        PLAIN,
+        |client, at| client.get(&project(at, "/memory")),
+    ),
+    mobius(
+        "project list",
+        "GET /v1/projects/{project}/agents/{agent}/memory/entries",
+        Need::Read,
+        PLAIN,
+        |client, at| client.get(&project(at, "/memory/entries")),
+    ),
+    mobius(
+        "project save",
+        "PUT /v1/projects/{project}/agents/{agent}/memory/entries/{memory_key}",
+        Need::Describe,
+        SAVED,
+        |client, at| {
+            client.call("PUT", &project(at, &saved(at)), Some(&json!({"content": "more tea"})))
+        },
+    ),
+    mobius(
+        "project delete",
+        "DELETE /v1/projects/{project}/agents/{agent}/memory/entries/{memory_key}",
+        Need::Remove,
+        SAVED,
+        |client, at| client.delete(&project(at, &saved(at))),
+    ),
+    mobius(
+        "project changes",
+        "GET /v1/projects/{project}/agents/{agent}/memory/changes",
+        Need::Read,
+        PLAIN,
+        |client, at| client.get(&project(at, "/memory/changes")),
+    ),
+    mobius(
+        "project tools",
+        "GET /v1/projects/{project}/agents/{agent}/tools",
+        Need::Read,
+        PLAIN,
+        |client, at| client.get(&project(at, "/tools")),
+    ),
+    mobius(
+        "project recall",
+        "POST /v1/projects/{project}/agents/{agent}/tools/{tool}/invoke",
+        Need::Read,
+        PLAIN,
+        |client, at| {
+            client.post(&project(at, "/tools/mobius_memory_recall/invoke"), &json!({"input": {}}))
+        },
+    ),
 ];

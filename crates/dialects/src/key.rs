@@ -1,5 +1,6 @@
 //! Keys as paths, and back. A key is free text, a path is not: a key becomes one segment in which
-//! whatever a path cannot hold is percent-escaped, below `/:NAMESPACE/` if it has a namespace.
+//! whatever a path cannot hold is percent-escaped, below `/:NAMESPACE/` if it has a namespace. The
+//! doors of entries under keys share it, so that a key of one is the same key of the other.
 //!
 //! Escaping is exact: no two keys share a path, and every path that this door writes gives back its
 //! key. What another door wrote at a path of several segments is the key of the same words, and so

@@ -1,0 +1,18 @@
+//! The Mobius door over the in-memory engine: every line of its contract.
+//!
+//! `world` is the server and its callers; the other files are what is asked of it.
+
+#![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod access;
+mod agents;
+mod changes;
+mod concurrent;
+mod doors;
+mod entries;
+mod listing;
+mod meaning;
+mod promotion;
+mod refusals;
+mod tools;
+mod world;
