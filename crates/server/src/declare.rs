@@ -10,7 +10,7 @@ use loci_engine::{
     Context, DeclaredKey, Engine, Error, FirstStart, NewGrant, NewPrincipal, NewStore,
 };
 use loci_model::query::{Direction, StoreQuery};
-use loci_model::{Caller, Grantee, Level, Principal, Store, StoreId, limit};
+use loci_model::{Caller, Grantee, Level, Principal, PrincipalKind, Store, StoreId, limit};
 
 /// Applies the file's declarations.
 pub(crate) async fn declare(

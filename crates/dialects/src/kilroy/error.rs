@@ -126,7 +126,7 @@ impl From<Error> for Stop {
             | Error::KeyReused => Self::Says(error.to_string().into()),
             // Nothing is wrong with what was asked; the same may work later or elsewhere.
             Error::Unauthenticated(_)
-            | Error::TooMany(_)
+            | Error::TooMany { .. }
             | Error::Replica
             | Error::Full
             | Error::Unavailable(_)
@@ -152,7 +152,7 @@ mod tests {
         assert!(says(Error::Denied("no")) && says(Error::Archived) && says(Error::Sealed));
         assert!(says(Error::TooLarge { bytes: 2, limit: 1 }));
         for (error, status) in [
-            (Error::TooMany("slower"), 429),
+            (Error::TooMany { why: "slower", after_secs: 1 }, 429),
             (Error::Replica, 421),
             (Error::Unavailable("busy"), 503),
             (Error::Full, 507),

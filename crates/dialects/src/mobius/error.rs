@@ -140,7 +140,7 @@ fn line(error: &Error) -> (u16, &'static str) {
         | Error::Repeat { .. }
         | Error::ExpectFailed => (409, "conflict"),
         Error::Replica => (421, "read_only_replica"),
-        Error::TooMany(_) => (429, "rate_limit_exceeded"),
+        Error::TooMany { .. } => (429, "rate_limit_exceeded"),
         Error::Internal(_) => (500, "internal_error"),
         Error::Unavailable(_) => (503, "service_unavailable"),
         Error::Full => (507, "insufficient_storage"),
@@ -157,9 +157,11 @@ impl From<&Error> for Problem {
             error => error.to_string().into(),
         };
         let mut problem = Self::new(status, code, message);
-        if matches!(error, Error::TooMany(_) | Error::Unavailable(_)) {
-            problem.0.retry_after_secs = Some(1);
-        }
+        problem.0.retry_after_secs = match error {
+            Error::TooMany { after_secs, .. } => Some(u64::from(*after_secs)),
+            Error::Unavailable(_) => Some(1),
+            _ => None,
+        };
         if let Error::Internal(why) = error {
             problem.0.hidden = Some(why.clone());
         }
@@ -205,7 +207,7 @@ mod tests {
             (Error::Repeat { memory, path }, (409, "conflict")),
             (Error::ExpectFailed, (409, "conflict")),
             (Error::Replica, (421, "read_only_replica")),
-            (Error::TooMany("slower"), (429, "rate_limit_exceeded")),
+            (Error::TooMany { why: "slower", after_secs: 1 }, (429, "rate_limit_exceeded")),
             (Error::Internal("why".into()), (500, "internal_error")),
             (Error::Unavailable("busy"), (503, "service_unavailable")),
             (Error::Full, (507, "insufficient_storage")),

@@ -7,7 +7,7 @@
 //! empty segment. What merely looks odd (`link -> /etc`) is a name.
 
 use super::answer::{Stop, says};
-use crate::robutler::key::Name;
+use crate::key::Name;
 use loci_model::{MemoryPath, PathPrefix, limit};
 use percent_encoding::percent_decode;
 use std::fmt;

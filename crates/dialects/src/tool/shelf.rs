@@ -8,7 +8,7 @@
 use super::answer::{NOT_THE_WRITER, Stop, says};
 use super::path::prefix_of;
 use super::place::Place;
-use crate::robutler::key::Name;
+use crate::key::Name;
 use loci_engine::{Context, Engine, Error, Turn};
 use loci_model::query::{Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery};
 use loci_model::{
