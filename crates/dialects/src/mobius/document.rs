@@ -2,7 +2,9 @@
 //! paths without projects; what is at the others too is described once more there.
 
 use super::call::Revision;
-use super::{agents, changes, entries, error, labels, promotion, render, summary, tools};
+use super::{
+    agents, changes, compact, context, entries, error, labels, promotion, render, summary, tools,
+};
 use utoipa::OpenApi;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
 use utoipa::openapi::{ObjectBuilder, RefOr, Required, Type};
@@ -22,6 +24,8 @@ const PROMOTION: &str = "/promotion";
         entries::save,
         entries::remove,
         changes::read,
+        context::read,
+        compact::compact,
         promotion::promote,
         promotion::revert,
         tools::define,
@@ -33,6 +37,9 @@ const PROMOTION: &str = "/promotion";
         render::EntriesBody,
         summary::MemoryBody,
         changes::ChangesBody,
+        context::ReminderBody,
+        compact::CompactBody,
+        compact::CompactedBody,
         agents::AgentBody,
         agents::AgentsBody,
         labels::MemoryContext,
@@ -120,6 +127,8 @@ mod tests {
             ("get", "/{agent}"),
             ("get", "/{agent}/memory"),
             ("get", "/{agent}/memory/changes"),
+            ("get", "/{agent}/memory/context"),
+            ("post", "/{agent}/memory/compact"),
             ("get", "/{agent}/memory/entries"),
             ("get", "/{agent}/tools"),
             ("patch", "/{agent}"),

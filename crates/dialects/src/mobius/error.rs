@@ -53,6 +53,11 @@ impl Problem {
         Self::new(403, "permission_denied", message)
     }
 
+    /// The whole memory is more than a turn has room for.
+    pub(super) fn context_overflow(message: String) -> Self {
+        Self::new(409, "memory_context_overflow", message)
+    }
+
     /// Something else stands where this should go.
     pub(super) fn conflict(message: &'static str) -> Self {
         Self::new(409, "conflict", message)

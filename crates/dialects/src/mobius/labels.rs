@@ -31,7 +31,7 @@ impl Mode {
     const ALL: [(Self, &'static str); 3] =
         [(Self::Index, "index"), (Self::Full, "full"), (Self::Off, "off")];
 
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(_, name)| *name == text).map(|(mode, _)| mode)
     }
 

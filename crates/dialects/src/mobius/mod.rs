@@ -8,6 +8,8 @@
 mod agents;
 mod call;
 mod changes;
+mod compact;
+mod context;
 mod cursor;
 mod document;
 mod entries;
@@ -62,6 +64,8 @@ fn methods(revision: Revision) -> Vec<(&'static str, MethodRouter<Engine>)> {
         ("/{agent}/memory/entries", get(Endpoint(revision, entries::many))),
         ("/{agent}/memory/entries/{memory_key}", entry),
         ("/{agent}/memory/changes", get(Endpoint(revision, changes::read))),
+        ("/{agent}/memory/context", get(Endpoint(revision, context::read))),
+        ("/{agent}/memory/compact", post(Endpoint(revision, compact::compact))),
         ("/{agent}/tools", get(Endpoint(revision, tools::define))),
         ("/{agent}/tools/{tool}/invoke", post(Endpoint(revision, tools::invoke))),
     ];

@@ -6,6 +6,7 @@
 //! not there.
 
 use super::call::{Call, DEFAULT_PROJECT, Revision};
+use super::compact::SOFT_CAP;
 use super::entry::Desk;
 use super::error::Problem;
 use loci_engine::{Context, Error, Purpose, SWITCHED_OFF};
@@ -45,7 +46,7 @@ impl Place {
             return Ok(Self { agent_id: text, context, store: None });
         };
         let context = call.engine.concerning(&call.context, &principal);
-        let store = match call.engine.home(&context, &principal, purpose).await {
+        let store = match call.engine.home_of(&context, &principal, purpose, Some(SOFT_CAP)).await {
             // There is none, which is the same as an empty one for those who may know.
             Err(Error::NotFound(_)) if call.engine.acts_for_agents(&call.context) => {
                 match purpose {
