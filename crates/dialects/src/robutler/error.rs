@@ -171,7 +171,7 @@ mod tests {
             let response = Problem::from(&error).render(None, false);
             assert_eq!(response.status().as_u16(), expected, "{error}");
             let is_later = response.headers().contains_key("retry-after");
-            assert_eq!(is_later, loci_engine::codes::code(&error).is_retryable, "{error}");
+            assert_eq!(is_later, codes::code(&error).is_retryable, "{error}");
         }
     }
 

@@ -75,7 +75,7 @@ async fn a_store_that_may_only_be_searched_cannot_be_copied_by_searching() {
         assert_eq!(searched().await, n);
     }
     let refused = stage.engine.search(&agent, &request).await;
-    assert!(matches!(refused, Err(Error::TooMany(_))));
+    assert!(matches!(refused, Err(Error::TooMany { .. })));
     assert_eq!(stage.search(&request).await.hits.len(), 20, "others are not held up");
     let everywhere = SearchRequest { reach: Reach::Everywhere, ..request.clone() };
     let rest = stage.engine.search(&agent, &everywhere).await.unwrap();

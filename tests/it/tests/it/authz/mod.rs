@@ -101,10 +101,8 @@ fn being_in_a_chat_with_a_user_opens_only_the_users_home() {
             let reply = client.get(&format!("/v1/memory_stores/{store}/memories"));
             reached += usize::from(reply.status != 404);
         }
-        let has_home = !matches!(
-            who,
-            Who::Lapsed | Who::Member | Who::Left | Who::FellowUser | Who::Stranger
-        );
+        let has_home =
+            !matches!(who, Who::Lapsed | Who::Member | Who::Left | Who::FellowUser | Who::Stranger);
         assert_eq!(reached, usize::from(has_home), "{who:?}");
         let listed = ids(&client.get("/v1/memory_stores").ok());
         let listed = listed.intersection(&others).count();
