@@ -120,7 +120,8 @@ pub trait Storage: Send + Sync + 'static {
 
     /// Facts about every store the caller may have a standing in, oldest store first: for an
     /// administrator all of its workspace, for a session those it attaches, for others those owned
-    /// or granted, those of the groups they are in, and those of the users in these groups.
+    /// or granted, the homes of the groups they are in, and for agents those of the users in these
+    /// groups.
     async fn all_facts(&self, caller: &Caller) -> Result<Arc<Vec<Facts>>>;
 
     /// How far each store of the pass has come; stores that are gone are left out.

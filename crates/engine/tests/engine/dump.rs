@@ -89,7 +89,11 @@ async fn groups_homes_and_switches_are_carried_over() {
     let source = Stage::new().await;
     let agent = source.somebody("agent").await;
     let user = loci_model::PrincipalKind::User;
-    source.engine.add_member(&source.admin, "chat", "agent", user).await.unwrap();
+    source
+        .engine
+        .add_member(&source.admin, "chat", "agent", loci_model::PrincipalKind::Agent)
+        .await
+        .unwrap();
     source.engine.add_member(&source.admin, "chat", "person", user).await.unwrap();
     let off = loci_model::MemorySwitches { users: false, ..Default::default() };
     source.engine.switch_memory(&source.admin, agent.caller.principal, off).await.unwrap();

@@ -183,3 +183,47 @@ async fn what_is_switched_off_is_neither_read_nor_written_nor_made() {
     let on = switched(MemorySwitches::default()).await;
     assert_eq!(read(&stage, &on, store).await.unwrap(), "x");
 }
+
+#[tokio::test]
+async fn a_home_that_is_not_there_yet_is_what_the_credential_could_do_in_it() {
+    let stage = Stage::new().await;
+    let agent = stage.somebody("agent").await;
+    let with = |power, stores, session| Context {
+        caller: loci_model::Caller {
+            scope: loci_model::KeyScope { power, stores },
+            session,
+            ..agent.caller.clone()
+        },
+        ..agent.clone()
+    };
+    let level = |context: &Context| stage.engine.level_at_home(context);
+    assert_eq!(level(&agent), Some(Level::ReadWrite));
+    for wanted in [Level::Search, Level::Read, Level::ReadWrite] {
+        assert_eq!(level(&with(loci_model::Power::UpTo(wanted), None, None)), Some(wanted));
+    }
+    let full = loci_model::Power::Full;
+    let session = Some(loci_model::SessionId::from_u128(1));
+    assert_eq!(level(&with(full, None, session)), None, "a session has no home");
+    assert_eq!(level(&with(full, Some(vec![]), None)), None);
+}
+
+#[tokio::test]
+async fn only_administrators_learn_whose_keys_could_be_made() {
+    let stage = Stage::new().await;
+    let agent = stage.somebody("agent").await;
+    stage.somebody("other").await;
+    let owner = async |who: &Context, text: &str| stage.engine.key_owner(who, text).await;
+    assert_eq!(owner(&agent, "agent").await.unwrap(), agent.caller.principal);
+    for name in ["other", "nobody at all"] {
+        let asked = owner(&agent, name).await.unwrap_err();
+        assert_eq!(asked.to_string(), "this needs an administrator's key", "{name}");
+    }
+    assert!(owner(&stage.admin, "other").await.is_ok());
+    assert!(matches!(owner(&stage.admin, "nobody").await, Err(Error::NotFound(_))));
+    let caller = loci_model::Caller { audience: Audience::Model, ..agent.caller.clone() };
+    let model = Context { caller, ..agent.clone() };
+    for name in ["other", "nobody at all"] {
+        let asked = owner(&model, name).await.unwrap_err();
+        assert_eq!(asked.to_string(), "this key cannot make keys");
+    }
+}

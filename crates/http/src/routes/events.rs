@@ -37,9 +37,9 @@ pub(crate) struct EventView {
     actor: Option<ActorView>,
     /// On whose authority.
     principal: String,
-    /// `principal_created`, `memory_switched`, `key_created`, `key_revoked`, `store_archived`,
-    /// `store_removed`, `grant_given`, `grant_revoked`, `member_added`, `member_removed` or
-    /// `searched`.
+    /// `principal_created`, `principal_recast`, `memory_switched`, `key_created`, `key_revoked`,
+    /// `store_archived`, `store_removed`, `grant_given`, `grant_revoked`, `member_added`,
+    /// `member_removed` or `searched`.
     kind: String,
     /// In which store.
     store: Option<String>,

@@ -17,9 +17,9 @@ pub(crate) enum ChatCommand {
         chat: String,
         /// The member's name, id or UUID
         member: String,
-        /// What the member is made as
-        #[arg(long, value_enum, default_value_t)]
-        kind: MemberKind,
+        /// What the member is; made as an agent when not given
+        #[arg(long, value_enum)]
+        kind: Option<MemberKind>,
     },
     /// Take somebody out, with the grants that stood on being in it
     Remove {
@@ -37,11 +37,10 @@ pub(crate) enum ChatCommand {
     List,
 }
 
-/// What a member is made as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+/// What a member is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MemberKind {
     /// An agent
-    #[default]
     Agent,
     /// A person
     User,
@@ -54,10 +53,10 @@ pub(super) async fn run(
 ) -> Result<(), Failure> {
     match command {
         ChatCommand::Add { chat, member, kind } => {
-            let kind = match kind {
+            let kind = kind.map(|kind| match kind {
                 MemberKind::Agent => "agent",
                 MemberKind::User => "user",
-            };
+            });
             let joined = client.put(&member_url(chat, member), &json!({ "kind": kind })).await?;
             format.show(&joined, || {
                 let (id, since) = (text(&joined, "id"), text(&joined, "since"));
