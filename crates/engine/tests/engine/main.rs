@@ -11,6 +11,7 @@ mod guard;
 mod homes;
 mod identity;
 mod lifecycle;
+mod places;
 mod search;
 mod search_access;
 mod search_hygiene;
