@@ -19,6 +19,7 @@ mod failing_disk;
 mod harness;
 mod history;
 mod keys;
+mod mobius;
 mod naughty;
 mod postgres_doors;
 mod postgres_faults;
