@@ -2,7 +2,8 @@
 //!
 //! Python: each `requirements-<name>.txt` is one SDK release, in a venv of its own under `.xtask/`.
 //! TypeScript: each folder with a `package.json` is one suite. `webagents`: the memory skills of that
-//! package, one release. Every suite gets a fresh server through `LOCI_BASE_URL` and `LOCI_API_KEY`,
+//! package, one release. `mobius-python` and `mobius-typescript`: both revisions of that wire; they
+//! also start servers of their own, by `LOCI_BIN`, to kill them. Every suite gets a fresh server through `LOCI_BASE_URL` and `LOCI_API_KEY`,
 //! so none can lean on what another left behind. The newest releases run a second time against a
 //! server on PostgreSQL, where they must see the same.
 
@@ -23,6 +24,9 @@ const PYTHON_RELEASES: [&str; 3] = ["current", "legacy", "first"];
 /// The release that also runs against PostgreSQL.
 const ON_POSTGRES: &str = "current";
 
+/// The releases of the Mobius client, one for each revision of its wire.
+const MOBIUS_RELEASES: [&str; 2] = ["0.0.61", "0.5.0"];
+
 /// One step for each suite.
 pub(crate) fn steps(root: &Path, binary: &Path, servers: &Servers, report: &mut Report) {
     for release in PYTHON_RELEASES {
@@ -31,12 +35,25 @@ pub(crate) fn steps(root: &Path, binary: &Path, servers: &Servers, report: &mut 
     }
     report.step("TypeScript SDK", || typescript(root, binary, Backing::directory()?));
     report.step("webagents, SQLite", || webagents(root, binary, Backing::directory()?));
+    for release in MOBIUS_RELEASES {
+        let name = format!("Mobius for Python, {release}");
+        report.step(&name, || mobius_python(root, binary, release, Backing::directory()?));
+    }
+    let name = "Mobius for TypeScript";
+    report.step(name, || mobius_typescript(root, binary, Backing::directory()?));
     let database = || Backing::database(&servers.floor_url()?);
     report.step(&format!("Python SDK, {ON_POSTGRES}, on PostgreSQL"), || {
         python(root, binary, ON_POSTGRES, database()?)
     });
     report.step("TypeScript SDK, on PostgreSQL", || typescript(root, binary, database()?));
     report.step("webagents, on PostgreSQL", || webagents(root, binary, database()?));
+    for release in MOBIUS_RELEASES {
+        let name = format!("Mobius for Python, {release}, on PostgreSQL");
+        report.step(&name, || mobius_python(root, binary, release, database()?));
+    }
+    report.step("Mobius for TypeScript, on PostgreSQL", || {
+        mobius_typescript(root, binary, database()?)
+    });
 }
 
 fn python(root: &Path, binary: &Path, release: &str, backing: Backing) -> Verdict {
@@ -72,15 +89,33 @@ fn python_folder(root: &Path) -> Result<PathBuf> {
     found.with_context(|| format!("no requirements-current.txt under {}", sdk.display()))
 }
 
+fn mobius_python(root: &Path, binary: &Path, release: &str, backing: Backing) -> Verdict {
+    let folder = root.join("tests/sdk/mobius-python");
+    let requirements = folder.join(format!("requirements-{release}.txt"));
+    let venv = venv::with(root, &format!("mobius-{release}"), &requirements)?;
+    let server = Server::start(binary, backing)?;
+    let mut command = pytest(&venv, &folder);
+    command.env("LOCI_BIN", binary);
+    step::run_tests(against(&server, &mut command))
+}
+
+fn mobius_typescript(root: &Path, binary: &Path, backing: Backing) -> Verdict {
+    node(binary, &root.join("tests/sdk/mobius-typescript"), backing)
+}
+
 fn typescript(root: &Path, binary: &Path, backing: Backing) -> Verdict {
-    let folder = root.join("tests/sdk/typescript");
+    node(binary, &root.join("tests/sdk/typescript"), backing)
+}
+
+/// A suite of the test runner of Node.
+fn node(binary: &Path, folder: &Path, backing: Backing) -> Verdict {
     if !folder.join("package.json").is_file() {
         bail!("{} has no package.json", folder.display());
     }
-    npm_install(&folder)?;
+    npm_install(folder)?;
     let server = Server::start(binary, backing)?;
     let mut command = Command::new("node");
-    command.args(["--test", "--test-reporter=spec"]).current_dir(&folder);
+    command.args(["--test", "--test-reporter=spec"]).current_dir(folder).env("LOCI_BIN", binary);
     step::run_tests(against(&server, &mut command))
 }
 

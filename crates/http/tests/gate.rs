@@ -194,6 +194,12 @@ async fn each_key_has_its_own_rate() {
         if reply.status != 200 {
             reply.refused(429, "rate_limit_error");
             assert_eq!(reply.headers["retry-after"], "1");
+            for (name, value) in
+                [("limit", "5"), ("remaining", "0"), ("scope", "key"), ("policy", "5;w=1")]
+            {
+                assert_eq!(reply.headers[format!("x-ratelimit-{name}").as_str()], value);
+            }
+            assert!(reply.headers.contains_key("x-ratelimit-reset"));
             refused += 1;
         }
     }

@@ -21,6 +21,7 @@ mod harness;
 mod history;
 mod keys;
 mod kilroy;
+mod mobius;
 mod naughty;
 mod postgres_doors;
 mod postgres_faults;
