@@ -8,6 +8,10 @@ use loci_model::policy::System;
 use loci_model::{Invalid, MemorySwitches, Principal, PrincipalId, PrincipalKind, WorkspaceId};
 use loci_storage::{Mutation, Receipt};
 
+/// What doors take for "one's own", "nobody in particular" or "all": somebody of such a name could
+/// not be reached by it, or would be reached by mistake.
+const RESERVED: [&str; 5] = ["default", "everyone", "null", "self", "undefined"];
+
 /// A principal to be made.
 #[derive(Debug, Clone)]
 pub struct NewPrincipal {
@@ -95,6 +99,10 @@ impl Engine {
 
     fn new_principal(&self, workspace: WorkspaceId, new: NewPrincipal) -> Result<Principal> {
         check_name(&new.name)?;
+        if RESERVED.contains(&new.name.as_str()) {
+            let why = format!("must not be one of {}", RESERVED.join(", "));
+            return Err(Invalid::new("name", why).into());
+        }
         if new.is_admin && new.kind == PrincipalKind::Group {
             return Err(Invalid::new("kind", "a group cannot administer").into());
         }
