@@ -20,7 +20,7 @@ mod reach;
 mod render;
 mod scoped;
 mod share;
-mod value;
+pub(crate) mod value;
 
 pub use document::openapi;
 
