@@ -7,7 +7,7 @@
 
 use crate::access::expect_receipt;
 use crate::{Context, Engine, Error, Result};
-use loci_model::policy::{self, Ground};
+use loci_model::policy::{self, Ground, System};
 use loci_model::store::{OnRemove, Partitioning, Repeats, Who};
 use loci_model::{
     Actor, Address, Audience, Caller, KeyScope, Level, Power, Principal, PrincipalId,
@@ -103,7 +103,11 @@ impl Engine {
     ) -> Result<Caller> {
         const REFUSED: Error = Error::Unauthenticated("the token names no agent of this server");
         let workspace = self.storage.default_workspace().await?.ok_or(REFUSED)?;
-        let agent = self.found_or_made(workspace, agent, PrincipalKind::Agent).await?;
+        let agent = match self.found_or_made(workspace, agent, PrincipalKind::Agent).await {
+            // A token is not a request that could be mended.
+            Err(Error::Invalid(_)) => return Err(REFUSED),
+            found => found?,
+        };
         if agent.kind != PrincipalKind::Agent || agent.is_admin {
             return Err(REFUSED);
         }
@@ -210,9 +214,7 @@ impl Engine {
         let is_own = of.id == context.caller.principal;
         if is_own {
             policy::at_home(&context.caller, purpose.level())?;
-        } else if matches!(of.kind, PrincipalKind::Agent | PrincipalKind::Service) {
-            // Nobody can have been given anything in a home that is not there. Groups and users
-            // are another matter: who is near them is asked of the store.
+        } else if !self.may_be_near(context, of).await? {
             return Err(Error::NotFound("memory store"));
         }
         if is_own && purpose != Purpose::Write {
@@ -232,6 +234,24 @@ impl Engine {
     pub fn level_at_home(&self, context: &Context) -> Option<Level> {
         let levels = [Level::ReadWrite, Level::Read, Level::Search];
         levels.into_iter().find(|level| policy::at_home(&context.caller, *level).is_ok())
+    }
+
+    /// Whether somebody may reach a home that is not there yet: then nobody was given anything in
+    /// it, and a stranger's question makes nothing. Who is in a chat with a user is asked of the
+    /// store, which is made for it.
+    async fn may_be_near(&self, context: &Context, of: &Principal) -> Result<bool> {
+        let caller = &context.caller;
+        match of.kind {
+            PrincipalKind::Agent | PrincipalKind::Service => Ok(false),
+            PrincipalKind::User => Ok(true),
+            PrincipalKind::Group if caller.is_admin => Ok(true),
+            PrincipalKind::Group => {
+                let system = System::because("who is in a group decides about its store");
+                let pass = system.convene(of.workspace, self.seams.now());
+                let members = self.storage.members(&pass, of.id).await?;
+                Ok(members.iter().any(|one| one.member == caller.principal))
+            }
+        }
     }
 
     /// The caller's own notes about those who call it; `None` when it never wrote any.

@@ -9,6 +9,10 @@ use loci_model::{Invalid, MemorySwitches, Principal, PrincipalId, PrincipalKind,
 use loci_storage::{Mutation, Receipt};
 use std::borrow::Cow;
 
+/// What doors take for "one's own", "nobody in particular" or "all": somebody of such a name could
+/// not be reached by it, or would be reached by mistake.
+const RESERVED: [&str; 5] = ["default", "everyone", "null", "self", "undefined"];
+
 /// A principal to be made.
 #[derive(Debug, Clone)]
 pub struct NewPrincipal {
@@ -154,6 +158,10 @@ impl Engine {
         new: NewPrincipal,
     ) -> Result<Principal> {
         check_principal_name(&new.name)?;
+        if RESERVED.contains(&new.name.as_str()) {
+            let why = format!("must not be one of {}", RESERVED.join(", "));
+            return Err(Invalid::new("name", why).into());
+        }
         if new.is_admin && new.kind == PrincipalKind::Group {
             return Err(Invalid::new("kind", "a group cannot administer").into());
         }

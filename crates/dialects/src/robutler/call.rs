@@ -109,12 +109,23 @@ where
     }
 }
 
+/// Refuses a method that a route does not have, whatever came with it.
+pub(in crate::robutler) async fn wrong_method(request: Request) -> Response<Body> {
+    let problem = sender(&request).err().unwrap_or_else(Problem::wrong_method);
+    let id = request.extensions().get::<RequestId>().copied();
+    problem.render(id, request.uri().path() == FIRST)
+}
+
+fn sender(request: &Request) -> Result<Context, Problem> {
+    match request.extensions().get::<Identified>().map(|found| &*found.0) {
+        Some(Ok(context)) => Ok(context.clone()),
+        Some(Err(error)) => Err(error.into()),
+        None => Err(Error::Unauthenticated("an API key is needed").into()),
+    }
+}
+
 async fn receive(request: Request, engine: Engine) -> Result<Call, Problem> {
-    let context = match request.extensions().get::<Identified>().map(|found| &*found.0) {
-        Some(Ok(context)) => context.clone(),
-        Some(Err(error)) => return Err(error.into()),
-        None => return Err(Error::Unauthenticated("an API key is needed").into()),
-    };
+    let context = sender(&request)?;
     let (parts, body) = request.into_parts();
     let fields = match parts.method {
         Method::GET | Method::HEAD => Fields::default(),

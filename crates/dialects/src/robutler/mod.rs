@@ -19,14 +19,13 @@ mod reach;
 mod render;
 mod scoped;
 mod share;
-mod value;
+pub(crate) mod value;
 
 pub use document::openapi;
 
 use axum::Router;
 use axum::routing::{MethodRouter, get, put};
-use call::{Answer, Call, Endpoint};
-use error::Problem;
+use call::{Endpoint, wrong_method};
 use loci_engine::Engine;
 
 /// Every route of this door. The layers around it leave `loci_engine::Identified` and
@@ -59,9 +58,5 @@ pub fn router(engine: Engine) -> Router {
 
 /// A route whose other methods are refused in this door's words.
 fn with_all(route: MethodRouter<Engine>) -> MethodRouter<Engine> {
-    route.fallback(Endpoint(wrong_method))
-}
-
-async fn wrong_method(_: Call) -> Answer {
-    Err(Problem::wrong_method())
+    route.fallback(wrong_method)
 }

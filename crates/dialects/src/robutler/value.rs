@@ -14,7 +14,7 @@ const JSON: &str = "application/json";
 
 /// A value that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::robutler) struct Kept {
+pub(crate) struct Kept {
     text: String,
     is_json: bool,
 }
@@ -22,7 +22,7 @@ pub(in crate::robutler) struct Kept {
 impl Kept {
     /// A value as it will be kept. `None` when it is a string that is not text, such as half of a
     /// surrogate pair.
-    pub(in crate::robutler) fn read(value: &RawValue) -> Option<Self> {
+    pub(crate) fn read(value: &RawValue) -> Option<Self> {
         let is_json = !value.get().starts_with('"');
         let text = match is_json {
             true => value.get().to_owned(),
@@ -32,7 +32,7 @@ impl Kept {
     }
 
     /// The content.
-    pub(in crate::robutler) fn content(&self, is_sealed: bool) -> Content {
+    pub(crate) fn content(&self, is_sealed: bool) -> Content {
         match is_sealed {
             true => Content::Sealed(self.text.clone().into_bytes()),
             false => Content::Text(self.text.clone()),
@@ -41,7 +41,7 @@ impl Kept {
 
     /// The mark on an entry that is written over. It is always said: another value may have been
     /// written meanwhile, and its mark must not stay on this one.
-    pub(in crate::robutler) fn mark(&self, old: Option<&str>) -> Patch<Option<String>> {
+    pub(crate) fn mark(&self, old: Option<&str>) -> Patch<Option<String>> {
         let other = old.filter(|old| *old != JSON);
         let mark = if self.is_json { Some(JSON) } else { other };
         Patch::Set(mark.map(str::to_owned))
@@ -51,7 +51,7 @@ impl Kept {
 /// A value as it is shown.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(in crate::robutler) enum Value<'a> {
+pub(crate) enum Value<'a> {
     Text(Cow<'a, str>),
     Json(&'a RawValue),
 }
@@ -59,7 +59,7 @@ pub(in crate::robutler) enum Value<'a> {
 impl<'a> Value<'a> {
     /// The value of a memory that was loaded with its content. Bytes that another door sealed and
     /// that are not text are shown in Base64.
-    pub(in crate::robutler) fn of(memory: &'a Memory) -> Self {
+    pub(crate) fn of(memory: &'a Memory) -> Self {
         let bytes = memory.content.as_ref().map_or(&[][..], Content::bytes);
         let Ok(text) = std::str::from_utf8(bytes) else {
             return Self::Text(BASE64_STANDARD.encode(bytes).into());

@@ -7,7 +7,8 @@ use axum::http::{HeaderValue, Response, StatusCode, header};
 use loci_engine::{Error, codes};
 use loci_model::RequestId;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
 use utoipa::ToSchema;
 
 pub(super) use loci_engine::{NOT_THE_GIVER, NOT_THE_WRITER, SWITCHED_OFF};
@@ -37,31 +38,38 @@ pub(super) fn says<T>(words: impl Into<String>) -> Result<T, Stop> {
 #[schema(as = MemoryToolAnswer)]
 pub(super) struct Answer {
     /// Exactly what the tool's clients expect: text, JSON, null, or an object with `error`.
-    pub(super) result: Value,
+    #[schema(value_type = serde_json::Value)]
+    pub(super) result: Json,
     /// The same as text, ready to be a tool result's content.
     pub(super) content: String,
     /// Whether the tool result is an error.
     pub(super) is_error: bool,
 }
 
+/// JSON as it will be sent, in which values are as they were written.
+pub(super) type Json = Box<RawValue>;
+
+/// Something as JSON.
+pub(super) fn json_of(value: &(impl Serialize + ?Sized)) -> Json {
+    to_raw_value(value).expect("our answers have string keys")
+}
+
 impl Answer {
     /// It worked.
-    pub(super) fn done(result: Value) -> Self {
-        let content = match &result {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
+    pub(super) fn done(result: Json) -> Self {
+        let text = serde_json::from_str(result.get());
+        let content = text.unwrap_or_else(|_| result.get().to_owned());
         Self { result, content, is_error: false }
     }
 
     /// A refusal as plain text.
     pub(super) fn refused(words: String) -> Self {
-        Self { result: Value::String(words.clone()), content: words, is_error: true }
+        Self { result: json_of(&words), content: words, is_error: true }
     }
 
     /// A refusal as an object.
     pub(super) fn refused_object(words: String) -> Self {
-        Self { result: json!({ "error": words }), content: words, is_error: true }
+        Self { result: json_of(&json!({ "error": words })), content: words, is_error: true }
     }
 }
 

@@ -4,16 +4,30 @@
 
 use super::answer::{Stop, says};
 use loci_model::{Invalid, limit};
-use serde_json::{Map, Value};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 
 /// Characters of a command's name that an answer repeats.
 const COMMAND_CHARS_MAX: usize = 64;
+
+/// Arguments that are kept as they were written, whatever they say.
+const VALUES: [&str; 2] = ["content", "value"];
 
 /// The body of a request: the tool's input, and whom it is for.
 #[derive(Debug)]
 pub(super) struct Input {
     command: String,
-    arguments: Map<String, Value>,
+    is_action: bool,
+    arguments: BTreeMap<String, Argument>,
+}
+
+/// An argument as it was written, because values come back so, and as what it says, unless that is
+/// more than our numbers hold.
+#[derive(Debug)]
+struct Argument {
+    raw: Box<RawValue>,
+    value: Option<Value>,
 }
 
 /// The shape a caller asks for by name.
@@ -24,21 +38,45 @@ pub(super) enum Shape {
 }
 
 impl Input {
-    /// Reads a body: a JSON object with a `command`.
+    /// Reads a body: a JSON object with a `command`, or with an `action` as the older clients have
+    /// it.
     pub(super) fn read(body: &[u8]) -> Result<Self, Invalid> {
         let refuse = |why: &str| Invalid::new("body", why);
-        let value: Value = serde_json::from_slice(body).map_err(|_| refuse("is not valid JSON"))?;
-        let Value::Object(mut arguments) = value else {
-            return Err(refuse("a JSON object is needed"));
+        let fields = serde_json::from_slice::<BTreeMap<String, Box<RawValue>>>(body);
+        let fields = fields.map_err(|error| match error.is_data() {
+            true => refuse("a JSON object is needed"),
+            false => refuse("is not valid JSON"),
+        })?;
+        let mut arguments = BTreeMap::new();
+        for (name, raw) in fields {
+            let value = serde_json::from_str(raw.get()).ok();
+            if value.is_none() && !VALUES.contains(&name.as_str()) {
+                return Err(refuse("is not valid JSON"));
+            }
+            arguments.insert(name, Argument { raw, value });
+        }
+        let mut named = |name: &str| match arguments.remove(name)?.value {
+            Some(Value::Null) => None,
+            other => Some(other),
         };
-        let Some(Value::String(command)) = arguments.remove("command") else {
+        let (command, is_action) = match (named("command"), named("action")) {
+            (Some(command), _) => (command, false),
+            (None, Some(action)) => (action, true),
+            (None, None) => (None, false),
+        };
+        let Some(Value::String(command)) = command else {
             return Err(refuse("command must be given, as a string"));
         };
-        Ok(Self { command, arguments })
+        Ok(Self { command, is_action, arguments })
     }
 
     pub(super) fn command(&self) -> &str {
         &self.command
+    }
+
+    /// Whether it was asked for as an `action`.
+    pub(super) fn is_action(&self) -> bool {
+        self.is_action
     }
 
     /// The command's name, short enough to be repeated.
@@ -55,6 +93,17 @@ impl Input {
         self.value(name).filter(|value| value.as_str() != Some(""))
     }
 
+    /// An argument as it was written; null is as good as none.
+    pub(super) fn raw(&self, name: &str) -> Option<&RawValue> {
+        let raw = self.arguments.get(name).map(|argument| &*argument.raw);
+        raw.filter(|raw| raw.get() != "null")
+    }
+
+    /// Whether an argument is null, and not only left out.
+    pub(super) fn is_null(&self, name: &str) -> bool {
+        self.arguments.get(name).is_some_and(|argument| argument.raw.get() == "null")
+    }
+
     /// Whether the arguments beside a path choose a store.
     pub(super) fn names_store(&self) -> bool {
         self.has("scope") || self.has("store")
@@ -62,7 +111,7 @@ impl Input {
 
     /// An argument of any type; null is as good as none.
     pub(super) fn value(&self, name: &str) -> Option<&Value> {
-        self.arguments.get(name).filter(|value| !value.is_null())
+        self.arguments.get(name)?.value.as_ref().filter(|value| !value.is_null())
     }
 
     /// A text of at most this many characters; an empty one is none.
@@ -155,6 +204,26 @@ mod tests {
         assert_eq!(input.range("d").unwrap(), Some((1, 2)));
         assert!(input.range("e").is_err() && input.range("b").is_err());
         assert!(!input.has("c") && input.has("a"));
+    }
+
+    #[test]
+    fn an_action_is_a_command_of_old() {
+        let old = input(r#"{"action":"get","command":null}"#);
+        assert_eq!((old.command(), old.is_action()), ("get", true));
+        let new = input(r#"{"action":"get","command":"view"}"#);
+        assert_eq!((new.command(), new.is_action()), ("view", false));
+        assert!(Input::read(br#"{"action":1}"#).is_err());
+    }
+
+    #[test]
+    fn what_is_written_is_kept() {
+        let input = input(r#"{"command":"x","value":1e400,"b": null ,"content":[ 1.0 ]}"#);
+        assert_eq!(input.raw("value").unwrap().get(), "1e400");
+        assert_eq!(input.raw("content").unwrap().get(), "[ 1.0 ]");
+        assert!(input.raw("b").is_none() && input.is_null("b") && !input.is_null("d"));
+        for body in [r#"{"command":"x","scope":"\ud800"}"#, r#"{"command":"x","limit":1e400}"#] {
+            assert!(Input::read(body.as_bytes()).is_err(), "{body}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@
 //! Whichever it is, a path names the same: what one shape made the other finds.
 //!
 //! Where both have the command, `"dialect": "native"` or `"robutler"` in the body decides instead.
+//! An `action` instead of a command is what the clients before the nine commands say.
 
 mod answer;
 mod definitions;
@@ -138,6 +139,7 @@ async fn run(door: &Door, request: Request) -> Result<Answer, Error> {
     let desk = Desk::new(&door.engine, &door.options, context);
     match shape {
         Shape::Native => native::run(&desk, &input).await,
+        Shape::Robutler if input.is_action() => robutler::run_action(&desk, &input).await,
         Shape::Robutler => robutler::run(&desk, &input).await,
     }
 }
@@ -154,6 +156,9 @@ fn sender(request: &Request) -> Result<Context, Error> {
 
 /// Which tool a request means.
 fn shape(input: &Input) -> Result<Shape, Stop> {
+    if input.is_action() {
+        return Ok(Shape::Robutler);
+    }
     let by_arguments = match input.command() {
         "str_replace" | "insert" => return Ok(Shape::Native),
         "create" if is_file(input) => Shape::Native,

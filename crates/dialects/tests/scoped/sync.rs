@@ -242,3 +242,38 @@ async fn pages_of_500() {
     assert_eq!(keys, expected);
     assert_eq!(notes.names(&[("action", "list"), ("limit", "100000")]).await.len(), 1101);
 }
+
+/// A device whose clock is ahead dates its notes in our future. What happens here afterwards is
+/// later all the same, and not undone when the device pushes again.
+#[tokio::test]
+async fn a_clock_that_is_ahead_undoes_nothing() {
+    let world = World::new().await;
+    let notes = world.notes(ADA).await;
+    let ahead = "2026-03-01T01:00:00.000Z";
+    assert_eq!(notes.push("owner", &[put_line("k", ahead, "theirs")]).await, 1);
+    assert_eq!(notes.forget("owner", "k").await, 1);
+    assert_eq!(notes.push("owner", &[put_line("k", ahead, "theirs")]).await, 0);
+    assert!(notes.get("owner", "k").await.is_null());
+    let lines = notes.pull("owner", None).await.lines;
+    assert_eq!(lines.last().unwrap()["at"], "2026-03-01T01:00:00.001Z");
+    let put = notes.put("owner", "k", "ours", json!({})).await;
+    assert_eq!(put["updated_at"], "2026-03-01T01:00:00.002Z", "later than what was forgotten");
+    assert_eq!(notes.push("owner", &[put_line("k", ahead, "theirs")]).await, 0);
+    assert_eq!(notes.push("owner", &[delete_line("k", ahead)]).await, 0);
+    assert_eq!(notes.get("owner", "k").await["content"], "ours");
+    world.pass_secs(7200);
+    let put = notes.put("owner", "k", "later", json!({})).await;
+    assert_eq!(put["updated_at"], "2026-03-01T02:00:00.000Z", "and then the clock counts again");
+}
+
+#[tokio::test]
+async fn the_last_moment_comes_back_as_it_was() {
+    let world = World::new().await;
+    let notes = world.notes(ADA).await;
+    let last = "9999-12-31T23:59:59.999Z";
+    let put = notes.put("owner", "k", "x", json!({ "at": last })).await;
+    assert_eq!((&put["updated_at"], &put["created_at"]), (&json!(last), &json!(last)));
+    assert_eq!(notes.get("owner", "k").await["updated_at"], last);
+    assert_eq!(notes.forget("owner", "k").await, 1);
+    assert_eq!(notes.push("owner", &[put_line("k", last, "theirs")]).await, 0);
+}

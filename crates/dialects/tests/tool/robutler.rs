@@ -128,7 +128,8 @@ async fn entries_are_seen_as_json() {
         "createdAt": "2026-01-01T00:00:03.000Z", "updatedAt": "2026-01-01T00:00:03.000Z",
     });
     assert_eq!(shown["result"], expected);
-    assert_eq!(shown["content"].as_str().unwrap(), shown["result"].to_string());
+    let content: Value = serde_json::from_str(shown["content"].as_str().unwrap()).unwrap();
+    assert_eq!(content, expected);
 }
 
 #[tokio::test]
@@ -333,4 +334,77 @@ async fn what_one_shape_writes_the_other_sees() {
     world.done(ME, edited, "Edited /memories/d/f.txt\n  - [tree]\n  + [wood]").await;
     let home = world.home(ME).await;
     assert_eq!(world.read(ME, home, "/d/f.txt").await, Some(Content::Text("wood".into())));
+}
+
+/// Numbers come back as they were written, however many digits they have.
+#[tokio::test]
+async fn numbers_are_kept_as_written() {
+    let world = World::new().await;
+    for number in ["12345678901234567890123", "1.0", "1e400", "-0", "[ 0.1000, 1E2 ]"] {
+        let create = format!(r#"{{"command":"create","key":"n","content":{number}}}"#);
+        assert_eq!(world.send(ME, create).await.1["is_error"], false, "{number}");
+        let view = r#"{"command":"view","key":"n"}"#.to_owned();
+        let (status, answer) = world.raw(ME, view.clone()).await;
+        assert_eq!(status, 200);
+        assert!(answer.contains(&format!("\"value\":{number},")), "{answer}");
+        let list = r#"{"command":"view","path":"/memories/","dialect":"robutler"}"#.to_owned();
+        assert!(world.raw(ME, list).await.1.contains(&format!("\"value\":{number},")));
+        let edit = r#"{"command":"edit","key":"n","old_str":"1","new_str":"2"}"#.to_owned();
+        let refused = world.send(ME, edit).await.1;
+        assert!(refused["content"].as_str().unwrap().contains("not text"), "{refused}");
+    }
+}
+
+/// The shape that clients had before the nine commands.
+#[tokio::test]
+async fn actions() {
+    let world = World::new().await;
+    let action = |action: &str, rest: Value| {
+        let mut call = rest;
+        call["action"] = json!(action);
+        call
+    };
+    for (name, rest, words) in [
+        ("get", json!({}), "key is required"),
+        ("set", json!({ "value": 1 }), "key is required"),
+        ("set", json!({ "key": "k" }), "value is required"),
+        ("set", json!({ "key": "k", "value": null }), "value is required"),
+        ("delete", json!({}), "key is required"),
+        ("delete", json!({ "key": "k" }), "delete failed: 404"),
+        ("search", json!({}), "query is required"),
+        ("share", json!({}), "agent is required"),
+        ("unshare", json!({}), "agent is required"),
+        ("fly", json!({}), "Unknown action: fly"),
+        ("get", json!({ "store": "nobody", "key": "k" }), "Access denied"),
+        ("set", json!({ "store": "nobody", "key": "k", "value": 1 }), "Access denied"),
+        ("list", json!({ "store": "nobody" }), "list failed: 403"),
+        ("share", json!({ "store": "nobody", "agent": "b" }), "share failed: 403"),
+    ] {
+        world.error(ME, action(name, rest), words).await;
+    }
+    world.done(ME, action("get", json!({ "key": "k" })), Value::Null).await;
+    let set = json!({ "key": "a/k.md", "value": { "n": 1 }, "ttl": 60 });
+    world.done(ME, action("set", set), "OK").await;
+    let got = world.call(ME, action("get", json!({ "key": "a/k.md" }))).await;
+    let got = &got["result"];
+    assert_eq!((&got["key"], &got["value"]), (&json!("a/k.md"), &json!({ "n": 1 })));
+    assert_eq!(got["ttl"], 60);
+    world.done(ME, action("set", json!({ "key": "a/k.md", "value": "words" })), "OK").await;
+    let listed = world.call(ME, action("list", json!({ "prefix": "a/" }))).await;
+    let entry = &listed["result"]["entries"][0];
+    assert_eq!(entry["value"], "words");
+    assert!(entry["ttl"].as_i64().unwrap() > 0, "what is not named stays: {entry}");
+    let clear = json!({ "key": "a/k.md", "value": "words", "ttl": null });
+    world.done(ME, action("set", clear), "OK").await;
+    let found = world.call(ME, action("search", json!({ "query": "words" }))).await;
+    assert_eq!(found["result"]["entries"][0]["key"], "a/k.md");
+    assert_eq!(found["result"]["entries"][0]["ttl"], 0);
+    world.done(ME, action("share", json!({ "agent": "b", "level": null })), "OK").await;
+    let stores = world.call("b", action("stores", json!({}))).await;
+    assert_eq!(stores["result"]["stores"][1]["storeId"], ME);
+    let delete = json!({ "store": ME, "key": "a/k.md" });
+    world.error("b", action("delete", delete), "delete failed: 403").await;
+    world.done(ME, action("unshare", json!({ "agent": "b" })), "OK").await;
+    world.done(ME, action("delete", json!({ "key": "a/k.md" })), "OK").await;
+    world.done(ME, action("get", json!({ "key": "a/k.md" })), Value::Null).await;
 }

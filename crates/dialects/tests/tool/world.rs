@@ -68,12 +68,23 @@ impl World {
         self.send_as(Some(context), "POST", body).await
     }
 
+    /// The same, with the body as it was sent.
+    pub(crate) async fn raw(&self, who: &str, body: String) -> (u16, String) {
+        let context = self.context(who).await;
+        self.ask(Some(context), "POST", body).await
+    }
+
     pub(crate) async fn send_as(
         &self,
         context: Option<Context>,
         method: &str,
         body: String,
     ) -> (u16, Value) {
+        let (status, body) = self.ask(context, method, body).await;
+        (status, serde_json::from_str(&body).unwrap())
+    }
+
+    async fn ask(&self, context: Option<Context>, method: &str, body: String) -> (u16, String) {
         self.pass_seconds(1);
         let id = RequestId::from_u128(7);
         let mut request =
@@ -85,7 +96,7 @@ impl World {
         let answer = self.router.clone().oneshot(request).await.unwrap();
         let status = answer.status().as_u16();
         let body = answer.into_body().collect().await.unwrap().to_bytes();
-        (status, serde_json::from_slice(&body).unwrap())
+        (status, String::from_utf8(body.to_vec()).unwrap())
     }
 
     /// Calls the tool, which answers.

@@ -227,3 +227,48 @@ async fn only_administrators_learn_whose_keys_could_be_made() {
         assert_eq!(asked.to_string(), "this key cannot make keys");
     }
 }
+
+#[tokio::test]
+async fn words_that_mean_something_else_name_nobody() {
+    let stage = Stage::new().await;
+    for word in ["default", "self", "undefined", "everyone", "null"] {
+        let kind = PrincipalKind::Agent;
+        let new = NewPrincipal { kind, name: word.into(), is_admin: false };
+        let made = stage.engine.create_principal(&stage.admin, new).await;
+        assert!(matches!(made, Err(Error::Invalid(_))), "{word}");
+        let acting = stage.engine.acting(&stage.admin, Some(word)).await;
+        assert!(matches!(acting, Err(Error::Invalid(_))), "{word}");
+        assert!(matches!(stage.engine.grantee(&stage.admin, word).await, Err(Error::Invalid(_))));
+        let joined = stage.engine.add_member(&stage.admin, "chat", word, Some(kind)).await;
+        assert!(matches!(joined, Err(Error::Invalid(_))), "{word}");
+        let token = stage.engine.authenticate_agent(word, Audience::Host, None).await;
+        assert!(matches!(token, Err(Error::Unauthenticated(_))), "{word}");
+        assert!(stage.engine.named(&stage.admin, word).await.unwrap().is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_strangers_question_makes_no_home_of_a_chat() {
+    let stage = Stage::new().await;
+    let (member, stranger) = (stage.somebody("member").await, stage.somebody("stranger").await);
+    let kind = PrincipalKind::Agent;
+    stage.engine.add_member(&stage.admin, "chat", "member", Some(kind)).await.unwrap();
+    let count = async || {
+        let query = loci_model::query::StoreQuery {
+            since: None,
+            until: None,
+            include_archived: true,
+            direction: loci_model::query::Direction::Descending,
+            after: None,
+            limit: 100,
+        };
+        stage.engine.list_stores(&stage.admin, &query).await.unwrap().items.len()
+    };
+    for purpose in [Purpose::Search, Purpose::Read, Purpose::Change, Purpose::Write] {
+        let asked = stage.engine.store_named(&stranger, "chat", purpose).await;
+        assert!(matches!(asked, Err(Error::NotFound("memory store"))), "{purpose:?}");
+    }
+    assert_eq!(count().await, 0);
+    home(&stage, &member, "chat").await;
+    assert_eq!(count().await, 1);
+}

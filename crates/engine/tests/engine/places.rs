@@ -47,7 +47,7 @@ async fn a_grant_leads_to_the_platforms_place_until_it_is_taken_back() {
     let grant = stage.engine.share(&stage.admin, shared, new).await.unwrap();
     // Also for what it is not enough for: the refusal comes from there.
     assert_eq!(at(&stage, &guest, Purpose::Write).await, Some(shared));
-    stage.engine.revoke(&stage.admin, shared, grant.id).await.unwrap();
+    stage.engine.revoke(&stage.admin, shared, grant.grant.id).await.unwrap();
     assert_eq!(at(&stage, &guest, Purpose::Read).await, None);
     assert_ne!(at(&stage, &guest, Purpose::Write).await, Some(shared));
 }

@@ -20,6 +20,9 @@ impl Moment {
         if !text.contains(['T', 't']) {
             return Err(refuse());
         }
+        if is_of_the_last_days(text) {
+            return Ok(Self(text.to_owned()));
+        }
         let moment = Timestamp::parse(text).map_err(|_| refuse())?;
         Self::of(moment).ok_or_else(refuse)
     }
@@ -33,6 +36,32 @@ impl Moment {
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// A millisecond later; the last moment there is stays what it is.
+    pub(super) fn just_after(&self) -> Self {
+        let moment = Timestamp::parse(&self.0).ok();
+        let later = moment.map(|moment| Timestamp::from_micros(moment.as_micros() + 1000));
+        let later = later.and_then(Self::of);
+        later.filter(|later| later > self).unwrap_or_else(|| self.clone())
+    }
+}
+
+/// Whether a text is a moment, in our form, of the last days there are. Clients send the very last
+/// one for "never", and the calendar behind [`Timestamp`] ends some hours before it.
+fn is_of_the_last_days(text: &str) -> bool {
+    let Some(day) = text.strip_prefix("9999-12-3").and_then(|rest| rest.strip_suffix('Z')) else {
+        return false;
+    };
+    let is_form = day.len() == "1T23:59:59.999".len()
+        && day.bytes().zip(b"1T23:59:59.999").all(|(given, form)| match form {
+            b'0'..=b'9' => given.is_ascii_digit(),
+            mark => given == *mark,
+        });
+    is_form
+        && day <= "1T23:59:59.999"
+        && day[5..7] < *"60"
+        && day[8..10] < *"60"
+        && day[2..4] < *"24"
 }
 
 impl From<Timestamp> for Moment {
@@ -71,6 +100,8 @@ mod tests {
         check("2026-01-02T03:04:05Z", "2026-01-02T03:04:05.000Z");
         check("2026-01-02T03:04:05.678999Z", "2026-01-02T03:04:05.678Z");
         check("2026-01-02T04:04:05+01:00", "2026-01-02T03:04:05.000Z");
+        check("9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z");
+        check("9999-12-31T00:00:00.000Z", "9999-12-31T00:00:00.000Z");
         for bad in [
             "",
             "yesterday",
@@ -79,9 +110,19 @@ mod tests {
             "2026-13-02T00:00:00Z",
             "7",
             "-009999-01-02T03:04:05Z",
+            "9999-12-32T00:00:00.000Z",
+            "9999-12-31T23:60:00.000Z",
+            "9999-12-3éT23:00:0.000Z",
         ] {
             assert!(Moment::parse(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn moments_follow_each_other() {
+        let after = |text: &str| Moment::parse(text).unwrap().just_after().0;
+        assert_eq!(after("2026-01-02T03:04:05.999Z"), "2026-01-02T03:04:06.000Z");
+        assert_eq!(after("9999-12-31T23:59:59.999Z"), "9999-12-31T23:59:59.999Z");
     }
 
     #[test]

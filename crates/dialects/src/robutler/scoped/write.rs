@@ -64,6 +64,8 @@ impl Shelf<'_> {
         loop {
             let held = self.held(store, namespace, key).await?;
             let is_new = held.shown().is_none();
+            let at = written.at.clone().or_else(|| self.ahead(&held));
+            let written = &Written { at, ..written.clone() };
             let edits = self.edits(namespace, key, &held, &Next::Written { written, is_new });
             if let Attempt::Done(outcomes) = self.attempt(store, edits).await? {
                 let is_note = |outcome: &&Outcome| {
@@ -93,12 +95,22 @@ impl Shelf<'_> {
             if held.shown().is_none() {
                 return Ok(AnswerBody::Forgotten { forgotten: 0 });
             }
-            let edits = self.edits(namespace, key, &held, &Next::Forgotten(None));
+            let at = self.ahead(&held);
+            let edits = self.edits(namespace, key, &held, &Next::Forgotten(at.as_ref()));
             if let Attempt::Done(_) = self.attempt(store, edits).await? {
                 return Ok(AnswerBody::Forgotten { forgotten: 1 });
             }
             turn.again().await?;
         }
+    }
+
+    /// When a change happens whose writer does not say: now, which needs no saying, unless what it
+    /// changes was dated by a device whose clock is ahead. Dated before that, it would be undone
+    /// when the device pushes again.
+    fn ahead(&self, held: &Held) -> Option<Moment> {
+        let known = [held.shown(), held.tombstone.as_ref()];
+        let known = known.into_iter().flatten().map(note::updated_at).max()?;
+        (known >= Moment::from(self.engine.seams().now())).then(|| known.just_after())
     }
 
     pub(super) async fn store_to_write(&self) -> Result<StoreId, Error> {

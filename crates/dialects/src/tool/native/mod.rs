@@ -8,7 +8,7 @@ mod text;
 mod tree;
 mod view;
 
-use super::answer::{Answer, Stop, is_beyond_words, says};
+use super::answer::{Answer, Stop, is_beyond_words, json_of, says};
 use super::desk::Desk;
 use super::input::Input;
 use super::path::ToolPath;
@@ -32,7 +32,7 @@ pub(super) async fn run(desk: &Desk<'_>, input: &Input) -> Result<Answer, Error>
         _ => tree::rename(desk, input).await,
     };
     match ran {
-        Ok(text) => Ok(Answer::done(text.into())),
+        Ok(text) => Ok(Answer::done(json_of(&text))),
         Err(Stop::Says(words)) => Ok(Answer::refused(words)),
         Err(Stop::Fails(error)) if is_beyond_words(&error) => Err(error),
         Err(Stop::Fails(error)) => Ok(Answer::refused(format!("Error: {error}"))),

@@ -4,7 +4,7 @@
 use super::address::target;
 use crate::reach::{self, Reachable, level_name};
 use crate::sharing::{self, IS_A_CHAT, Refused};
-use crate::tool::answer::{Stop, says};
+use crate::tool::answer::{Json, Stop, json_of, says};
 use crate::tool::desk::Desk;
 use crate::tool::input::Input;
 use crate::tool::place::{Place, Whose};
@@ -20,17 +20,17 @@ pub(super) async fn reachable(desk: &Desk<'_>, input: &Input) -> Result<Vec<Reac
 }
 
 /// Lists the stores.
-pub(super) async fn stores(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
+pub(super) async fn stores(desk: &Desk<'_>, input: &Input) -> Result<Json, Stop> {
     let stores = reachable(desk, input).await?;
     let show = |one: &Reachable| {
         let (level, source) = (level_name(one.level), one.source.name());
         json!({ "storeId": one.name, "level": level, "source": source })
     };
-    Ok(json!({ "stores": stores.iter().map(show).collect::<Vec<Value>>() }))
+    Ok(json_of(&json!({ "stores": stores.iter().map(show).collect::<Vec<Value>>() })))
 }
 
 /// Gives an agent a part in a store.
-pub(super) async fn share(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
+pub(super) async fn share(desk: &Desk<'_>, input: &Input) -> Result<Json, Stop> {
     let agent = agent(input, "share")?;
     let Some(level) = sharing::level(input.text("level", limit::NAME_CHARS_MAX)?) else {
         return says("level must be search, read or readwrite");
@@ -39,19 +39,19 @@ pub(super) async fn share(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop>
     let place = place_to_share(desk, input).await?;
     let store = place.to_write(desk.engine, &desk.sharer).await?;
     match sharing::give(desk.engine, &desk.sharer, store, agent, (level, None)).await {
-        Ok(()) => Ok(Value::from("OK")),
+        Ok(()) => Ok(json_of("OK")),
         Err(Refused::IsAChat) => says(format!("agent {IS_A_CHAT}")),
         Err(Refused::Fails(error)) => Err(error.into()),
     }
 }
 
 /// Takes it back.
-pub(super) async fn unshare(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
+pub(super) async fn unshare(desk: &Desk<'_>, input: &Input) -> Result<Json, Stop> {
     let agent = agent(input, "unshare")?;
     if let Some(store) = place_to_share(desk, input).await?.store {
         sharing::take_back(desk.engine, &desk.sharer, store, agent).await?;
     }
-    Ok(Value::from("OK"))
+    Ok(json_of("OK"))
 }
 
 fn agent<'i>(input: &'i Input, command: &str) -> Result<&'i str, Stop> {

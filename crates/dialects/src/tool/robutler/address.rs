@@ -15,7 +15,7 @@ use loci_model::limit;
 /// Characters of a path.
 const PATH_CHARS_MAX: usize = 256;
 /// Characters of a key.
-const KEY_CHARS_MAX: usize = 200;
+pub(super) const KEY_CHARS_MAX: usize = 200;
 
 /// What a command is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +49,11 @@ pub(super) struct Key {
 }
 
 impl Key {
+    /// A key that is meant to the letter.
+    pub(super) fn exact(given: &str) -> Self {
+        Self { plain: given.to_owned(), given: given.to_owned() }
+    }
+
     fn new(given: &str) -> Result<Self, Stop> {
         if given.chars().count() > KEY_CHARS_MAX {
             return says(format!("key takes up to {KEY_CHARS_MAX} characters"));

@@ -2,25 +2,25 @@
 
 use super::address::Key;
 use crate::key::Name;
-use crate::tool::answer::Stop;
+use crate::robutler::value::{Kept, Value};
+use crate::tool::answer::{Json, json_of};
 use crate::tool::desk::Desk;
 use crate::tool::path::paths_of;
 use crate::tool::shelf::Shelf;
 use loci_engine::Error;
 use loci_model::{
-    AttributesPatch, Content, Memory, MemoryPath, Patch, PrincipalId, Timestamp, Visibility,
+    AttributesPatch, Content, Memory, MemoryPath, PrincipalId, Timestamp, Visibility,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::value::RawValue;
 use std::collections::HashMap;
 
-/// What marks content as a JSON value that is not a string.
-const JSON: &str = "application/json";
 const SECOND_MICROS: i64 = 1_000_000;
 /// `2026-11-16T14:15:00.123`, without the zone.
 const MILLIS_CHARS: usize = 23;
 
 /// Everybody's memories under a key, the one that changed last first, without content.
-pub(super) async fn at(shelf: Shelf<'_>, key: &Key) -> Result<Vec<Memory>, Stop> {
+pub(super) async fn at(shelf: Shelf<'_>, key: &Key) -> Result<Vec<Memory>, Error> {
     // With its ending it is what another door or the native shape wrote, and then it is meant.
     let mut found = shelf.at_any(&paths_of(&key.given)).await?;
     if found.is_empty() && key.given != key.plain {
@@ -46,22 +46,17 @@ pub(super) fn path_of(key: &str) -> Result<MemoryPath, Error> {
     Ok(Name { namespace: String::new(), key: key.to_owned() }.path()?)
 }
 
-/// A value as it is kept: strings as they are, anything else as JSON.
-pub(super) fn kept(value: &Value) -> (Content, AttributesPatch) {
-    let (text, media_type) = match value {
-        Value::String(text) => (text.clone(), None),
-        other => (other.to_string(), Some(JSON.to_owned())),
-    };
-    let media_type = Patch::Set(media_type);
-    (Content::Text(text), AttributesPatch { media_type, ..AttributesPatch::default() })
+/// A value as it is kept: strings as they are, anything else as JSON; none for what is no text.
+pub(super) fn kept(value: &RawValue) -> Option<(Content, AttributesPatch)> {
+    let value = Kept::read(value)?;
+    let media_type = value.mark(None);
+    Some((value.content(false), AttributesPatch { media_type, ..AttributesPatch::default() }))
 }
 
 /// The value of an entry; none when it is sealed or was not loaded.
-pub(super) fn value_of(memory: &Memory) -> Option<Value> {
-    let text = memory.content.as_ref().and_then(Content::text)?;
-    let is_json = memory.attributes.media_type.as_deref() == Some(JSON);
-    let parsed = is_json.then(|| serde_json::from_str(text).ok()).flatten();
-    Some(parsed.unwrap_or_else(|| Value::String(text.to_owned())))
+pub(super) fn value_of(memory: &Memory) -> Option<Value<'_>> {
+    memory.content.as_ref().and_then(Content::text)?;
+    Some(Value::of(memory))
 }
 
 /// A time to the millisecond, as the clients' own clocks write it.
@@ -72,6 +67,25 @@ fn to_millis(time: Timestamp) -> String {
         text.push('Z');
     }
     text
+}
+
+/// An entry as models see it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'a> {
+    key: Option<String>,
+    value: Option<Value<'a>>,
+    namespace: &'static str,
+    store_id: &'a str,
+    owner_id: &'a str,
+    in_context: bool,
+    encrypted: bool,
+    ttl: i64,
+    expires_at: Option<String>,
+    created_at: String,
+    updated_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
 }
 
 /// What the answers of one request call those who wrote.
@@ -85,7 +99,7 @@ impl Writers {
         desk: &Desk<'_>,
         memory: &Memory,
         store: &str,
-    ) -> Result<Value, Error> {
+    ) -> Result<Json, Error> {
         let owner = self.name(desk, memory.owner).await?;
         let attributes = &memory.attributes;
         let ttl = attributes.expires_at.map_or(0, |end| {
@@ -93,23 +107,20 @@ impl Writers {
             // The end is set a moment before the write is stamped, so it is rounded.
             (micros.saturating_add(SECOND_MICROS / 2) / SECOND_MICROS).max(1)
         });
-        let mut shown = json!({
-            "key": key_of(&memory.path),
-            "value": value_of(memory),
-            "namespace": "",
-            "storeId": store,
-            "ownerId": owner,
-            "inContext": attributes.visibility == Visibility::Context,
-            "encrypted": memory.is_sealed,
-            "ttl": ttl,
-            "expiresAt": attributes.expires_at.map(to_millis),
-            "createdAt": to_millis(memory.created_at),
-            "updatedAt": to_millis(memory.updated_at),
-        });
-        if memory.is_sealed {
-            shown["note"] = Value::from("sealed: only the program that wrote it can open it");
-        }
-        Ok(shown)
+        Ok(json_of(&Shown {
+            key: key_of(&memory.path),
+            value: value_of(memory),
+            namespace: "",
+            store_id: store,
+            owner_id: &owner,
+            in_context: attributes.visibility == Visibility::Context,
+            encrypted: memory.is_sealed,
+            ttl,
+            expires_at: attributes.expires_at.map(to_millis),
+            created_at: to_millis(memory.created_at),
+            updated_at: to_millis(memory.updated_at),
+            note: memory.is_sealed.then_some("sealed: only the program that wrote it can open it"),
+        }))
     }
 
     async fn name(&mut self, desk: &Desk<'_>, id: PrincipalId) -> Result<String, Error> {

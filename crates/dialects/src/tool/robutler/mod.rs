@@ -4,19 +4,21 @@
 //! core becomes the sentence that the client would have made of it.
 
 mod access;
+mod action;
 mod address;
 mod entry;
 mod read;
 mod write;
 
 use super::answer::{
-    Answer, NOT_THE_GIVER, NOT_THE_WRITER, SWITCHED_OFF, Stop, is_beyond_words, says,
+    Answer, Json, NOT_THE_GIVER, NOT_THE_WRITER, SWITCHED_OFF, Stop, is_beyond_words, says,
 };
 use super::desk::Desk;
 use super::input::Input;
 use crate::robutler::error::status;
 use loci_engine::Error;
-use serde_json::Value;
+
+pub(super) use action::run as run_action;
 
 /// Runs one command.
 pub(super) async fn run(desk: &Desk<'_>, input: &Input) -> Result<Answer, Error> {
@@ -41,7 +43,7 @@ pub(super) async fn run(desk: &Desk<'_>, input: &Input) -> Result<Answer, Error>
     }
 }
 
-fn unknown(input: &Input, may_share: bool) -> Result<Value, Stop> {
+fn unknown(input: &Input, may_share: bool) -> Result<Json, Stop> {
     let sharing = if may_share { "share, unshare, " } else { "" };
     let command = input.command_shown();
     says(format!(

@@ -1,16 +1,17 @@
 //! `view` and `search`: entries as JSON, one, those of a store, or those a query finds.
 
 use super::access::reachable;
-use super::address::{Target, What, target};
+use super::address::{Key, Target, What, target};
 use super::entry::{self, Writers, key_of};
-use crate::tool::answer::{Stop, says};
+use crate::tool::answer::{Json, Stop, json_of, says};
 use crate::tool::desk::Desk;
 use crate::tool::input::Input;
+use crate::tool::place::Place;
 use crate::tool::shelf::{SCAN_MAX, Shelf};
 use loci_engine::Purpose;
 use loci_engine::search::{Reach, SearchRequest, Wanted};
 use loci_model::{Memory, PathPrefix, StoreId, View, limit};
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 
 /// Entries of one list.
@@ -21,7 +22,7 @@ const FOUND_MAX: i64 = 50;
 const VALUES_BYTES_MAX: usize = 1024 * 1024;
 
 /// One entry (null when there is none), or the entries of a store.
-pub(super) async fn view(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
+pub(super) async fn view(desk: &Desk<'_>, input: &Input) -> Result<Json, Stop> {
     let Some(Target { whose, what, .. }) = target(desk, input)? else {
         return says("path is required for view");
     };
@@ -34,17 +35,22 @@ pub(super) async fn view(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> 
         What::Entry(key) => key,
     };
     let place = desk.place(whose, Purpose::Read).await?;
-    let shelf = desk.shelf(&place);
-    let Some(newest) = entry::at(shelf, &key).await?.into_iter().next() else {
-        return Ok(Value::Null);
+    get(desk, &place, &key).await
+}
+
+/// An entry of a key, or null.
+pub(super) async fn get(desk: &Desk<'_>, place: &Place, key: &Key) -> Result<Json, Stop> {
+    let shelf = desk.shelf(place);
+    let Some(newest) = entry::at(shelf, key).await?.into_iter().next() else {
+        return Ok(json_of(&()));
     };
-    let Some(memory) = shelf.load(newest.id).await? else { return Ok(Value::Null) };
+    let Some(memory) = shelf.load(newest.id).await? else { return Ok(json_of(&())) };
     Ok(Writers::default().show(desk, &memory, &place.name).await?)
 }
 
 /// The entries whose keys begin with a prefix, by key. An answer that had to leave some out says
 /// so.
-async fn list(desk: &Desk<'_>, shelf: Shelf<'_>, prefix: &str) -> Result<Value, Stop> {
+pub(super) async fn list(desk: &Desk<'_>, shelf: Shelf<'_>, prefix: &str) -> Result<Json, Stop> {
     let tree = shelf.below(&PathPrefix::root(), SCAN_MAX).await?;
     let mut newest: BTreeMap<String, Memory> = BTreeMap::new();
     for memory in tree.memories {
@@ -69,15 +75,24 @@ async fn list(desk: &Desk<'_>, shelf: Shelf<'_>, prefix: &str) -> Result<Value, 
             entries.push(writers.show(desk, &memory, &shelf.place.name).await?);
         }
     }
-    let mut answer = json!({ "entries": entries });
-    if is_cut {
-        answer["truncated"] = Value::Bool(true);
-    }
-    Ok(answer)
+    Ok(json_of(&Entries { entries, truncated: is_cut.then_some(true), ..Entries::default() }))
+}
+
+/// Several entries.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Entries {
+    entries: Vec<Json>,
+    /// Whether there are more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<bool>,
+    /// How many stores a search left out because they were searched too often.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stores_left_out: Option<usize>,
 }
 
 /// What a query finds in one store, or in all that the agent can reach here and now.
-pub(super) async fn search(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
+pub(super) async fn search(desk: &Desk<'_>, input: &Input) -> Result<Json, Stop> {
     let query = input.text("query", limit::QUERY_CHARS_MAX)?.unwrap_or_default();
     if query.trim().is_empty() {
         return says("query is required for search");
@@ -93,7 +108,7 @@ pub(super) async fn search(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
         false => Reach::Among,
     };
     if names.is_empty() {
-        return Ok(json!({ "entries": [] }));
+        return Ok(json_of(&Entries::default()));
     }
     let request = SearchRequest {
         reach: reach(names.keys().copied().collect()),
@@ -116,11 +131,8 @@ pub(super) async fn search(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
         let store = names.get(&hit.memory.store).map(String::as_str).unwrap_or_default();
         entries.push(writers.show(desk, &hit.memory, store).await?);
     }
-    let mut answer = json!({ "entries": entries });
-    if found.left_out > 0 {
-        answer["storesLeftOut"] = found.left_out.into();
-    }
-    Ok(answer)
+    let stores_left_out = (found.left_out > 0).then_some(found.left_out);
+    Ok(json_of(&Entries { entries, stores_left_out, ..Entries::default() }))
 }
 
 /// The stores to search, with what they are called: the one that is named, or all.

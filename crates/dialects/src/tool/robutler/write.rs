@@ -6,14 +6,14 @@
 
 use super::address::{Key, Target, What, destination, target};
 use super::entry::{self, kept, path_of, value_of};
-use crate::tool::answer::{NOT_THE_WRITER, Stop, says};
+use crate::robutler::value::Value;
+use crate::tool::answer::{Json, NOT_THE_WRITER, Stop, json_of, says};
 use crate::tool::desk::Desk;
 use crate::tool::input::Input;
 use crate::tool::shelf::{Shelf, relocation, removal};
 use loci_engine::{Error, Purpose};
 use loci_model::edit::Occurrence;
-use loci_model::{At, AttributesPatch, Edit, EditOp, Expect, Memory, OnSame, limit};
-use serde_json::Value;
+use loci_model::{At, AttributesPatch, Content, Edit, EditOp, Expect, Memory, OnSame, limit};
 
 /// Characters shown around a change, on either side.
 const AROUND_CHARS: usize = 40;
@@ -22,20 +22,41 @@ const CHANGED_CHARS_MAX: usize = 1000;
 
 /// Writes an entry, over what is there. The caller's own memory is written, not another writer's of
 /// the same key: that stays and is shown again should this one go.
-pub(super) async fn create(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
+pub(super) async fn create(desk: &Desk<'_>, input: &Input) -> Result<Json, Stop> {
     let (target, key) = entry_for(desk, input, "create")?;
-    let Some(content) = input.value("content") else {
+    let Some(content) = input.raw("content") else {
         return says("content is required for create");
     };
+    let Some((content, attributes)) = kept(content) else {
+        return says("content is not valid text");
+    };
     let place = desk.place(target.whose, Purpose::Change).await?;
-    let shelf = desk.shelf(&place);
-    let me = desk.context.caller.principal;
-    let (content, attributes) = kept(content);
+    let shown = &target.shown;
+    match put(desk.shelf(&place), &key, content, attributes).await {
+        Ok(()) => Ok(json_of(&format!("Created {shown}"))),
+        Err(Error::PathTaken { memory: None, .. }) => {
+            says(format!("Cannot create {shown}: an entry of this name is kept from models"))
+        }
+        Err(Error::PathTaken { .. }) => {
+            says(format!("Cannot create {shown}: there are entries above or below that name"))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Writes the caller's own entry of a key.
+pub(super) async fn put(
+    shelf: Shelf<'_>,
+    key: &Key,
+    content: Content,
+    attributes: AttributesPatch,
+) -> Result<(), Error> {
+    let me = shelf.context.caller.principal;
     let op = EditOp::Put { content: Some(content), to: None, attributes };
-    let (path, shown) = (path_of(&key.plain)?, &target.shown);
+    let path = path_of(&key.plain)?;
     let mut turn = shelf.turn(&path).await?;
     loop {
-        let there = entry::at(shelf, &key).await?;
+        let there = entry::at(shelf, key).await?;
         let own = there.iter().find(|memory| memory.partition.is_none_or(|of| of == me));
         let at = own.map_or_else(|| At::Path(None, path.clone()), |own| At::Id(own.id));
         // What is written is the newest, even if the caller wrote the same before others did.
@@ -43,27 +64,16 @@ pub(super) async fn create(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
         let on_same = if is_newest { OnSame::Skip } else { OnSame::Record };
         let op = op.clone();
         match shelf.commit(vec![Edit { at, expect: Expect::Anything, on_same, op }]).await {
-            Ok(()) => return Ok(Value::from(format!("Created {shown}"))),
             // It was removed since it was looked for.
             Err(Error::NotFound("memory")) => {}
-            Err(Error::PathTaken { memory: None, .. }) => {
-                return says(format!(
-                    "Cannot create {shown}: an entry of this name is kept from models"
-                ));
-            }
-            Err(Error::PathTaken { .. }) => {
-                return says(format!(
-                    "Cannot create {shown}: there are entries above or below that name"
-                ));
-            }
-            Err(error) => return Err(error.into()),
+            other => return other,
         }
         turn.again().await?;
     }
 }
 
 /// Replaces a text that occurs once, or the first time it occurs.
-pub(super) async fn edit(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
+pub(super) async fn edit(desk: &Desk<'_>, input: &Input) -> Result<Json, Stop> {
     let (target, key) = entry_for(desk, input, "edit")?;
     let (old, new) = (input.content("old_str")?, input.content("new_str")?);
     let (Some(old), Some(new)) = (old.filter(|old| !old.is_empty()), new) else {
@@ -107,21 +117,22 @@ pub(super) async fn edit(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> 
         };
         let told = shelf.rewrite(&turn, newest.id, &change, Some(&atomic), sealed).await?;
         if let Some(lines) = told {
-            return Ok(Value::from(format!("Edited {path}\n{lines}")));
+            return Ok(json_of(&format!("Edited {path}\n{lines}")));
         }
         turn.again().await?;
     }
 }
 
 /// The type of a value that is not text.
-fn not_text(value: &Value) -> Option<&'static str> {
-    match value {
-        Value::String(_) => None,
-        Value::Null => Some("null"),
-        Value::Bool(_) => Some("boolean"),
-        Value::Number(_) => Some("number"),
-        Value::Array(_) => Some("array"),
-        Value::Object(_) => Some("object"),
+fn not_text(value: &Value<'_>) -> Option<&'static str> {
+    let Value::Json(json) = value else { return None };
+    match json.get().as_bytes().first() {
+        Some(b'"') => None,
+        Some(b'n') => Some("null"),
+        Some(b't' | b'f') => Some("boolean"),
+        Some(b'[') => Some("array"),
+        Some(b'{') => Some("object"),
+        _ => Some("number"),
     }
 }
 
@@ -143,25 +154,33 @@ fn difference(before: &str, old: &str, new: &str, after: &str) -> String {
 }
 
 /// Removes an entry.
-pub(super) async fn delete(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
+pub(super) async fn delete(desk: &Desk<'_>, input: &Input) -> Result<Json, Stop> {
     let (target, key) = entry_for(desk, input, "delete")?;
     let place = desk.place(target.whose, Purpose::Change).await?;
     let is_all = remove(desk.shelf(&place), &key, &target.shown).await?;
-    Ok(Value::from(format!("Deleted {}{}", target.shown, rest(is_all))))
+    Ok(json_of(&format!("Deleted {}{}", target.shown, rest(is_all))))
 }
 
 async fn remove(shelf: Shelf<'_>, key: &Key, path: &str) -> Result<bool, Stop> {
+    match take_out(shelf, key).await {
+        Err(Stop::Fails(Error::NotFound("memory"))) => not_found(path),
+        Err(Stop::Fails(Error::Denied(NOT_THE_WRITER))) => {
+            says(format!("Cannot delete {path}: {NOT_THE_WRITER}"))
+        }
+        taken => taken,
+    }
+}
+
+/// Removes the entries of a key as far as the caller may; false when others' stay.
+pub(super) async fn take_out(shelf: Shelf<'_>, key: &Key) -> Result<bool, Stop> {
     let mut turn = shelf.turn(&path_of(&key.plain)?).await?;
     loop {
         let found = entry::at(shelf, key).await?;
         if found.is_empty() {
-            return not_found(path);
+            return Err(Error::NotFound("memory").into());
         }
         match shelf.take_away(&found, |memory| Ok(removal(memory))).await {
             Err(Stop::Fails(Error::NotFound("memory"))) => {}
-            Err(Stop::Fails(Error::Denied(NOT_THE_WRITER))) => {
-                return says(format!("Cannot delete {path}: {NOT_THE_WRITER}"));
-            }
             other => return other,
         }
         turn.again().await?;
@@ -174,7 +193,7 @@ fn rest(is_all: bool) -> &'static str {
 }
 
 /// Gives an entry another key, or another store.
-pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop> {
+pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<Json, Stop> {
     const NEEDED: &str = "path and new_str (new path) are required for rename";
     let new = input.text("new_str", limit::PATH_BYTES_MAX)?.filter(|new| !new.is_empty());
     let (Some(source), Some(new)) = (target(desk, input)?, new) else {
@@ -184,7 +203,7 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<Value, Stop
     let (What::Entry(from), What::Entry(to)) = (&source.what, &dest.what) else {
         return says("path must include a filename for rename");
     };
-    let done = |rest: &str| Ok(Value::from(format!("Renamed {} → {new}{rest}", source.shown)));
+    let done = |rest: &str| Ok(json_of(&format!("Renamed {} → {new}{rest}", source.shown)));
     let here = desk.place(source.whose, Purpose::Change).await?;
     let there = desk.place(dest.whose, Purpose::Change).await?;
     let shelf = desk.shelf(&here);
