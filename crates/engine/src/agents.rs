@@ -57,7 +57,7 @@ impl Engine {
         }
         let kind = PrincipalKind::Agent;
         let new = NewPrincipal { kind, name: name.to_owned(), is_admin: false };
-        let principal = self.new_principal(workspace, new)?;
+        let principal = self.new_principal(workspace, &new)?;
         let told = self.happening(context, kind::PRINCIPAL_CREATED).about(&principal.id);
         let receipt = self.audited(context, Mutation::CreatePrincipal(principal), told).await?;
         expect_receipt!(receipt, Receipt::Principal(principal) => principal)

@@ -12,7 +12,7 @@ use crate::grant::{Grant, Level};
 use crate::store::Who;
 use crate::{
     Access, Actor, Audience, Caller, Grantee, KeyScope, MemorySwitches, Power, Principal,
-    PrincipalId, PrincipalKind, Store, StoreId, Timestamp, WorkspaceId,
+    PrincipalId, PrincipalKind, Store, StoreId, Timestamp,
 };
 use std::collections::BTreeMap;
 
@@ -439,6 +439,7 @@ mod system;
 
 pub use pass::{
     AdminPass, BrowsePass, ConvenePass, ManagePass, ReadPass, SearchPass, SharePass, WritePass,
+    ends_within,
 };
 pub use system::System;
 
