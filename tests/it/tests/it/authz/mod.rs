@@ -79,7 +79,7 @@ fn who_may_do_what_is_the_same_on_postgresql() {
 fn being_in_a_chat_with_a_user_opens_only_the_users_home() {
     let setup = Setup::new();
     let server = setup.start();
-    let world = World::new(&server, &[]);
+    let world = World::new(&server, &["seed".to_owned()]);
     let mut owner = world.client(Who::Owner, Kind::User).unwrap();
     let made = owner.post("/v1/memory_stores", &serde_json::json!({"name": "diary"})).ok();
     let note = serde_json::json!({
