@@ -11,7 +11,9 @@ use std::thread;
 const SAVES: usize = 32;
 
 fn save(client: &mut Client, agent: &str, key: &str, body: &Value) -> Value {
-    client.call("PUT", &format!("{agent}/memory/entries/{key}"), Some(body)).ok()
+    let reply = client.call("PUT", &format!("{agent}/memory/entries/{key}"), Some(body));
+    assert!(matches!(reply.status, 200 | 201), "{} {}", reply.status, reply.text());
+    reply.json()
 }
 
 fn saves_at_once(servers: &[&Server]) {
