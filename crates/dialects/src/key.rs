@@ -5,9 +5,13 @@
 //! Escaping is exact: no two keys share a path, and every path that this door writes gives back its
 //! key. What another door wrote at a path of several segments is the key of the same words, and so
 //! is a segment that looks escaped but is not what this door would have written.
+//!
+//! A key that is too long for that, escaped, is kept under its digest, and in the metadata of its
+//! memory, from which it is read back.
 
-use loci_model::{Invalid, MemoryPath};
+use loci_model::{Content, Invalid, Memory, MemoryPath, Patch};
 use percent_encoding::percent_decode_str;
+use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::iter;
 use unicode_normalization::char::canonical_combining_class;
@@ -15,6 +19,15 @@ use unicode_normalization::{IsNormalized, is_nfc, is_nfc_quick};
 
 /// What begins the directory of a namespace.
 const NAMESPACE: char = ':';
+
+/// What begins a digest in the place of a key. No escaped text has it.
+const DIGEST: &str = "%#";
+/// Hexadecimal digits of a digest.
+const DIGEST_CHARS: usize = 64;
+/// Characters of a key that always fits.
+const KEY_CHARS_MAX: usize = 200;
+/// The member of a memory's metadata that is this door's.
+const MEMBER: &str = "robutler";
 
 /// What an entry is called within a store.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -35,17 +48,48 @@ impl Name {
         Self { namespace: String::new(), key: key_in(text) }
     }
 
+    /// The name of a memory, which it may have to tell itself.
+    pub(crate) fn of_memory(memory: &Memory) -> Self {
+        let by_path = Self::of(&memory.path);
+        if !is_digest(&by_path.key) {
+            return by_path;
+        }
+        let members = members(memory.attributes.metadata.as_deref());
+        let key = members.get(MEMBER).and_then(|own| own.get("key")).and_then(Value::as_str);
+        let told = key.map(|key| Self { key: key.to_owned(), ..by_path.clone() });
+        // Anybody may have written there what they like.
+        told.filter(|told| told.path().is_ok_and(|path| path == memory.path)).unwrap_or(by_path)
+    }
+
+    /// The metadata that a memory needs under this name, beside what it had.
+    pub(crate) fn told(&self, before: Option<&Memory>) -> Patch<Option<String>> {
+        let path = self.path().ok();
+        if !path.is_some_and(|path| is_digest(&Self::of(&path).key)) {
+            return Patch::Keep;
+        }
+        let mut all = members(before.and_then(|before| before.attributes.metadata.as_deref()));
+        all.insert(MEMBER.to_owned(), json!({ "key": self.key }));
+        Patch::Set(Some(Value::Object(all).to_string()))
+    }
+
     /// The path at which this door writes the entry.
     pub(crate) fn path(&self) -> Result<MemoryPath, Invalid> {
         if self.key.is_empty() {
             return Err(Invalid::new("key", "must not be empty"));
         }
-        let key = escaped(&self.key);
-        let path = match self.namespace.as_str() {
-            "" => format!("/{key}"),
-            namespace => format!("/{NAMESPACE}{}/{key}", escaped(namespace)),
+        let directory = match self.namespace.as_str() {
+            "" => "/".to_owned(),
+            namespace => format!("/{NAMESPACE}{}/", escaped(namespace)),
         };
-        MemoryPath::parse(&path).map_err(|invalid| Invalid::new("key", invalid.why))
+        let path = MemoryPath::parse(&format!("{directory}{}", escaped(&self.key)));
+        let path = path.or_else(|invalid| match self.key.chars().count() <= KEY_CHARS_MAX {
+            true => {
+                let digest = Content::Text(self.key.clone()).digest();
+                MemoryPath::parse(&format!("{directory}{DIGEST}{digest}"))
+            }
+            false => Err(invalid),
+        });
+        path.map_err(|invalid| Invalid::new("key", invalid.why))
     }
 
     /// Every path at which the entry may be: where this door writes it, and where another door may
@@ -61,12 +105,24 @@ impl Name {
         for directory in directories {
             for key in [escaped(&self.key), self.key.clone()] {
                 let path = MemoryPath::parse(&format!("{directory}{key}"));
-                let path = path.ok().filter(|path| Self::of(path) == *self);
+                let path = path.ok().filter(|path| !is_digest(&key) && Self::of(path) == *self);
                 paths.extend(path.filter(|path| !paths.contains(path)));
             }
         }
         Ok(paths)
     }
+}
+
+/// Whether a segment stands for a key that is too long.
+fn is_digest(segment: &str) -> bool {
+    let digest = segment.strip_prefix(DIGEST);
+    digest.is_some_and(|hex| {
+        hex.len() == DIGEST_CHARS && hex.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
+}
+
+fn members(metadata: Option<&str>) -> Map<String, Value> {
+    metadata.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
 /// The key that the rest of a path stands for.
@@ -202,6 +258,21 @@ mod tests {
         assert_eq!(long.field, "key");
         assert!(name("", "").path().is_err());
         assert!(name("", &"🦀".repeat(200)).path().is_ok());
+        for long in ["\u{1}", "\u{200b}", "/", "\u{e000}", "e\u{301}"] {
+            let key: String = long.chars().cycle().take(200).collect();
+            for namespace in ["", "fn:x"] {
+                let name = name(namespace, &key);
+                let path = name.path().unwrap();
+                assert_eq!(name.paths().unwrap(), [path.clone()], "{long:?}");
+                assert!(Name::of(&path) == name || name.told(None) != Patch::Keep, "{long:?}");
+            }
+            let long = key.repeat(26);
+            assert!(name("", &long).path().is_err());
+        }
+        // What only looks like a digest is somebody's key, and not under that path.
+        let digest = format!("{DIGEST}{}", "0".repeat(DIGEST_CHARS));
+        assert_eq!(name("", &digest).paths().unwrap().len(), 1);
+        assert_eq!(name("", "short").told(None), Patch::Keep);
     }
 
     proptest! {

@@ -52,7 +52,9 @@ pub(crate) async fn give(
             let expires_at = own_end(engine, context, store).await?;
             engine.share(context, store, NewGrant { expires_at, ..new }).await?;
         }
-        shared => drop(shared?),
+        shared => {
+            shared?;
+        }
     }
     Ok(())
 }

@@ -112,7 +112,8 @@ async fn notes() {
     assert_eq!(world.memory(store, "/owner/one").await.revision, WRITERS as u64);
     let pushed = |number: usize| {
         let at = format!("2030-01-01T00:00:00.{number:03}Z");
-        let (op, content) = (if number % 2 == 0 { "put" } else { "delete" }, number.to_string());
+        let (op, content) =
+            (if number.is_multiple_of(2) { "put" } else { "delete" }, number.to_string());
         let line = json!({ "op": op, "key": "two", "content": content, "at": at });
         json!({ "namespace": "owner", "lines": [line] })
     };

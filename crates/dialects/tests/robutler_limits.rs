@@ -149,3 +149,31 @@ async fn a_store_that_was_searched_too_often_is_left_out() {
     let entries = own["entries"].as_array().unwrap();
     assert_eq!((entries.len(), &entries[0]["storeId"]), (1, &json!("bob")));
 }
+
+/// Two hundred characters fit whatever they are, and come back.
+#[tokio::test]
+async fn a_long_key_is_kept_and_told() {
+    let world = World::new().await;
+    for (n, unit) in ["\u{200b}", "/%", "\u{1}", "e\u{301}"].into_iter().enumerate() {
+        let key: String = unit.chars().cycle().take(200).collect();
+        let escaped: String = key.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let url = format!("{MEMORY}/{escaped}");
+        for value in ["first words", "boats"] {
+            let body = json!({ "value": format!("{value} {n}") });
+            let (status, answer) = world.ask("ada", Method::PUT, &url, Some(body)).await;
+            assert_eq!(status, 200, "{unit:?}: {answer}");
+        }
+        let (_, entry) = world.ask("ada", Method::GET, &url, None).await;
+        assert_eq!((&entry["key"], &entry["value"]), (&json!(key), &json!(format!("boats {n}"))));
+        let list = format!("{MEMORY}?prefix={}", &escaped[..36]);
+        let (_, list) = world.ask("ada", Method::GET, &list, None).await;
+        assert_eq!(list["entries"][0]["key"], json!(key));
+        let search = format!("{MEMORY}?action=search&q=boats");
+        let (_, found) = world.ask("ada", Method::GET, &search, None).await;
+        assert_eq!(found["entries"][0]["key"], json!(key));
+        assert_eq!(world.ask("ada", Method::DELETE, &url, None).await.0, 200);
+        assert_eq!(world.ask("ada", Method::GET, &url, None).await.0, 404);
+    }
+    let url = format!("{MEMORY}/{}", "%E2%80%8B".repeat(201));
+    assert_eq!(world.ask("ada", Method::PUT, &url, Some(json!({ "value": 1 }))).await.0, 400);
+}

@@ -64,7 +64,7 @@ impl Desk<'_> {
         loop {
             let found = self.find(name).await?;
             let insists = turn.tries() >= ASKED_MAX;
-            let edit = self.edit(&path, &found, new, insists);
+            let edit = self.edit(name, &path, &found, new, insists);
             match self.engine.commit_one(self.context, self.store, edit, REASON).await {
                 Ok(_) => return Ok(()),
                 // Somebody made, changed or removed it since it was looked for. What is there and
@@ -80,7 +80,14 @@ impl Desk<'_> {
 
     /// The edit that writes. What it does not name stays as it is when it is made, also where it
     /// `insists` and is made whatever became of the entry meanwhile.
-    fn edit(&self, path: &MemoryPath, found: &Found, new: &Write, insists: bool) -> Edit {
+    fn edit(
+        &self,
+        name: &Name,
+        path: &MemoryPath,
+        found: &Found,
+        new: &Write,
+        insists: bool,
+    ) -> Edit {
         let own = found.own.first();
         let seen = found.newest.as_ref();
         let is_newest = own.map(|own| own.id) == seen.map(|seen| seen.id);
@@ -107,6 +114,7 @@ impl Desk<'_> {
             visibility,
             expires_at,
             media_type: new.value.mark(media_type),
+            metadata: name.told(own),
             ..AttributesPatch::default()
         };
         let (at, expect) = match own {

@@ -85,7 +85,7 @@ async fn scan(desk: Desk<'_>, wanted: &Wanted) -> Result<(Vec<Memory>, bool), Er
         scanned += page.items.len();
         for item in page.items {
             let ListItem::Memory(memory) = item else { continue };
-            let name = Name::of(&memory.path);
+            let name = Name::of_memory(&memory);
             if !wanted.has(&name) {
                 continue;
             }

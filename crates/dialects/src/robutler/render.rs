@@ -45,7 +45,7 @@ pub(in crate::robutler) struct EntryBody<'a> {
 impl<'a> EntryBody<'a> {
     /// An entry that was loaded with its content.
     pub(in crate::robutler) fn of(memory: &'a Memory, store: &'a str, owner: &str) -> Self {
-        let Name { namespace, key } = Name::of(&memory.path);
+        let Name { namespace, key } = Name::of_memory(memory);
         let expires_at = memory.attributes.expires_at;
         Self {
             key,

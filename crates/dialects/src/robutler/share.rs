@@ -51,9 +51,8 @@ pub(super) async fn share(call: &Call) -> Answer {
 /// Takes back.
 pub(super) async fn unshare(call: &Call) -> Answer {
     let named = grantee_named(call)?;
-    let context = match unsharer(call).await? {
-        Unsharer::Known(context) => context,
-        Unsharer::Giver => return unshare_as_giver(call, &named).await,
+    let Some(context) = unsharer(call).await? else {
+        return unshare_as_giver(call, &named).await;
     };
     let Some(store) = Place::of(call, &context, Purpose::Change).await?.store else {
         return Ok(done());
@@ -62,29 +61,22 @@ pub(super) async fn unshare(call: &Call) -> Answer {
     Ok(done())
 }
 
-/// Who takes back.
-enum Unsharer {
-    Known(Context),
-    /// Whichever agent gave it.
-    Giver,
-}
-
 /// Who takes back. One client never says for which agent: a platform can then only mean the agent
-/// whose store it names, or in a store that is no agent's the one that shared it.
-async fn unsharer(call: &Call) -> Result<Unsharer, Problem> {
+/// whose store it names, or in a store that is no agent's (`None`) the one that shared it.
+async fn unsharer(call: &Call) -> Result<Option<Context>, Problem> {
     let context = &call.context;
     let is_platform = context.caller.acts_for_agents && !context.caller.is_admin;
     if !is_platform || call.id("agentId")?.is_some() {
-        return Ok(Unsharer::Known(call.acting().await?));
+        return Ok(Some(call.acting().await?));
     }
     let store = call.id("store")?.filter(|store| !matches!(&**store, "default" | "self"));
-    let Some(store) = store else { return Ok(Unsharer::Known(call.acting().await?)) };
+    let Some(store) = store else { return Ok(Some(call.acting().await?)) };
     match call.engine.named(context, &store).await? {
         Some(known) if known.kind == PrincipalKind::Agent => {
             let agent = known.id.to_string();
-            Ok(Unsharer::Known(call.engine.acting(context, Some(&agent)).await?))
+            Ok(Some(call.engine.acting(context, Some(&agent)).await?))
         }
-        _ => Ok(Unsharer::Giver),
+        _ => Ok(None),
     }
 }
 

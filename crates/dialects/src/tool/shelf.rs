@@ -13,7 +13,7 @@ use loci_engine::{Context, Engine, Error, Turn};
 use loci_model::query::{Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery};
 use loci_model::{
     At, AttributesPatch, Content, Edit, EditOp, Expect, Memory, MemoryId, MemoryPath, OnSame,
-    PathPrefix, StoreId, View,
+    Patch, PathPrefix, StoreId, View,
 };
 
 /// What the feed shows as the reason of writes by the tool.
@@ -238,9 +238,9 @@ pub(super) fn put(content: Content) -> EditOp {
     EditOp::Put { content: Some(content), to: None, attributes: AttributesPatch::default() }
 }
 
-/// A memory goes elsewhere, provided nobody changed it meanwhile.
-pub(super) fn relocation(memory: &Memory, to: MemoryPath) -> Edit {
-    let attributes = AttributesPatch::default();
+/// A memory goes elsewhere, provided nobody changed it meanwhile, and with what it has to tell there.
+pub(super) fn relocation(memory: &Memory, to: MemoryPath, metadata: Patch<Option<String>>) -> Edit {
+    let attributes = AttributesPatch { metadata, ..AttributesPatch::default() };
     Edit {
         at: At::Id(memory.id),
         expect: Expect::Revision(memory.revision),

@@ -408,3 +408,29 @@ async fn actions() {
     world.done(ME, action("delete", json!({ "key": "a/k.md" })), "OK").await;
     world.done(ME, action("get", json!({ "key": "a/k.md" })), Value::Null).await;
 }
+
+#[tokio::test]
+async fn long_keys_are_kept_and_told() {
+    let world = World::new().await;
+    let key = "\u{200b}".repeat(200);
+    let other = "\u{200c}".repeat(200);
+    let path = format!("/memories/{key}");
+    let on = |command: &str, more: Value| {
+        let mut call = json!({ "command": command, "key": key });
+        call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        call
+    };
+    world.done(ME, on("create", json!({ "content": "words" })), format!("Created {path}")).await;
+    let edit = on("edit", json!({ "old_str": "words", "new_str": "boats" }));
+    assert_eq!(world.call(ME, edit).await["is_error"], false);
+    let seen = world.call(ME, on("view", json!({}))).await;
+    assert_eq!((&seen["result"]["key"], &seen["result"]["value"]), (&json!(key), &json!("boats")));
+    let renamed = format!("Renamed {path} → {other}");
+    world.done(ME, on("rename", json!({ "new_str": other })), renamed).await;
+    let found = world.call(ME, json!({ "command": "search", "query": "boats" })).await;
+    assert_eq!(found["result"]["entries"][0]["key"], json!(other));
+    let back = json!({ "command": "rename", "key": other, "new_str": "short" });
+    assert_eq!(world.call(ME, back).await["is_error"], false);
+    let seen = world.call(ME, json!({ "command": "view", "key": "short" })).await;
+    assert_eq!(seen["result"]["key"], "short");
+}

@@ -8,7 +8,7 @@ use crate::tool::input::Input;
 use crate::tool::path::{ToolPath, prefix_of};
 use crate::tool::shelf::{Shelf, relocation, removal};
 use loci_engine::{Error, Purpose};
-use loci_model::{Memory, MemoryPath, limit};
+use loci_model::{Memory, MemoryPath, Patch, limit};
 
 /// Removes a file, or a directory with everything in it.
 pub(super) async fn delete(desk: &Desk<'_>, input: &Input) -> Result<String, Stop> {
@@ -58,7 +58,8 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
                 false => exists(&destination(&new, to, &blocker.path)),
             };
         }
-        let relocate = |memory: &Memory| moved(memory, from, to).map(|to| relocation(memory, to));
+        let relocate =
+            |memory: &Memory| moved(memory, from, to).map(|to| relocation(memory, to, Patch::Keep));
         match shelf.take_away(&found, relocate).await {
             Ok(is_all) => {
                 return Ok(format!("Successfully renamed {old} to {new}{}", rest(is_all)));

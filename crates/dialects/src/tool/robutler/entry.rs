@@ -9,7 +9,7 @@ use crate::tool::path::paths_of;
 use crate::tool::shelf::Shelf;
 use loci_engine::Error;
 use loci_model::{
-    AttributesPatch, Content, Memory, MemoryPath, PrincipalId, Timestamp, Visibility,
+    AttributesPatch, Content, Memory, MemoryPath, Patch, PrincipalId, Timestamp, Visibility,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -36,14 +36,23 @@ pub(super) async fn at(shelf: Shelf<'_>, key: &Key) -> Result<Vec<Memory>, Error
 }
 
 /// The key of a memory; none when it is in a namespace, which models have no word for.
-pub(super) fn key_of(path: &MemoryPath) -> Option<String> {
-    let Name { namespace, key } = Name::of(path);
+pub(super) fn key_of(memory: &Memory) -> Option<String> {
+    let Name { namespace, key } = Name::of_memory(memory);
     namespace.is_empty().then_some(key)
 }
 
 /// The path an entry gets.
 pub(super) fn path_of(key: &str) -> Result<MemoryPath, Error> {
-    Ok(Name { namespace: String::new(), key: key.to_owned() }.path()?)
+    Ok(named(key).path()?)
+}
+
+/// The metadata an entry gets, beside what it had.
+pub(super) fn told(key: &str, before: Option<&Memory>) -> Patch<Option<String>> {
+    named(key).told(before)
+}
+
+fn named(key: &str) -> Name {
+    Name { namespace: String::new(), key: key.to_owned() }
 }
 
 /// A value as it is kept: strings as they are, anything else as JSON; none for what is no text.
@@ -108,7 +117,7 @@ impl Writers {
             (micros.saturating_add(SECOND_MICROS / 2) / SECOND_MICROS).max(1)
         });
         Ok(json_of(&Shown {
-            key: key_of(&memory.path),
+            key: key_of(memory),
             value: value_of(memory),
             namespace: "",
             store_id: store,

@@ -54,7 +54,7 @@ pub(super) async fn list(desk: &Desk<'_>, shelf: Shelf<'_>, prefix: &str) -> Res
     let tree = shelf.below(&PathPrefix::root(), SCAN_MAX).await?;
     let mut newest: BTreeMap<String, Memory> = BTreeMap::new();
     for memory in tree.memories {
-        let Some(key) = key_of(&memory.path).filter(|key| key.starts_with(prefix)) else {
+        let Some(key) = key_of(&memory).filter(|key| key.starts_with(prefix)) else {
             continue;
         };
         let is_newer =
@@ -123,7 +123,7 @@ pub(super) async fn search(desk: &Desk<'_>, input: &Input) -> Result<Json, Stop>
     let (mut entries, mut writers) = (Vec::new(), Writers::default());
     let (mut seen, mut bytes) = (HashSet::new(), 0);
     for hit in found.hits {
-        let Some(key) = key_of(&hit.memory.path) else { continue };
+        let Some(key) = key_of(&hit.memory) else { continue };
         bytes += hit.memory.size_bytes as usize;
         if bytes > VALUES_BYTES_MAX || !seen.insert((hit.memory.store, key)) {
             continue;

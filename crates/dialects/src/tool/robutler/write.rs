@@ -5,7 +5,7 @@
 //! happens in between, the entry is in one of them or in both, never in none.
 
 use super::address::{Key, Target, What, destination, target};
-use super::entry::{self, kept, path_of, value_of};
+use super::entry::{self, kept, path_of, told, value_of};
 use crate::robutler::value::Value;
 use crate::tool::answer::{Json, NOT_THE_WRITER, Stop, json_of, says};
 use crate::tool::desk::Desk;
@@ -13,7 +13,9 @@ use crate::tool::input::Input;
 use crate::tool::shelf::{Shelf, relocation, removal};
 use loci_engine::{Error, Purpose};
 use loci_model::edit::Occurrence;
-use loci_model::{At, AttributesPatch, Content, Edit, EditOp, Expect, Memory, OnSame, limit};
+use loci_model::{
+    At, AttributesPatch, Content, Edit, EditOp, Expect, Memory, OnSame, Patch, limit,
+};
 
 /// Characters shown around a change, on either side.
 const AROUND_CHARS: usize = 40;
@@ -52,7 +54,6 @@ pub(super) async fn put(
     attributes: AttributesPatch,
 ) -> Result<(), Error> {
     let me = shelf.context.caller.principal;
-    let op = EditOp::Put { content: Some(content), to: None, attributes };
     let path = path_of(&key.plain)?;
     let mut turn = shelf.turn(&path).await?;
     loop {
@@ -62,7 +63,9 @@ pub(super) async fn put(
         // What is written is the newest, even if the caller wrote the same before others did.
         let is_newest = there.first().map(|first| first.id) == own.map(|own| own.id);
         let on_same = if is_newest { OnSame::Skip } else { OnSame::Record };
-        let op = op.clone();
+        let metadata = told(&key.plain, own);
+        let attributes = AttributesPatch { metadata, ..attributes.clone() };
+        let op = EditOp::Put { content: Some(content.clone()), to: None, attributes };
         match shelf.commit(vec![Edit { at, expect: Expect::Anything, on_same, op }]).await {
             // It was removed since it was looked for.
             Err(Error::NotFound("memory")) => {}
@@ -224,7 +227,9 @@ pub(super) async fn rename(desk: &Desk<'_>, input: &Input) -> Result<Json, Stop>
         if !entry::at(shelf, to).await?.is_empty() {
             return taken(&source.shown, new);
         }
-        match shelf.take_away(&found, |memory| Ok(relocation(memory, path.clone()))).await {
+        let relocate =
+            |memory: &Memory| Ok(relocation(memory, path.clone(), told(&to.plain, Some(memory))));
+        match shelf.take_away(&found, relocate).await {
             Ok(is_all) => return done(rest(is_all)),
             Err(Stop::Fails(Error::ExpectFailed | Error::NotFound("memory"))) => {}
             Err(Stop::Fails(Error::PathTaken { .. })) => return taken(&source.shown, new),
@@ -259,11 +264,11 @@ async fn carry(
         return taken(shown, new);
     }
     let path = path_of(&to.plain)?;
-    let op = EditOp::Put {
-        content: memory.content.clone(),
-        to: None,
-        attributes: AttributesPatch::replace(memory.attributes.clone()),
-    };
+    let mut attributes = AttributesPatch::replace(memory.attributes.clone());
+    if let metadata @ Patch::Set(_) = told(&to.plain, Some(&memory)) {
+        attributes.metadata = metadata;
+    }
+    let op = EditOp::Put { content: memory.content.clone(), to: None, attributes };
     let at = At::Path(None, path.clone());
     let copy = Edit { at: at.clone(), expect: Expect::Absent, on_same: OnSame::Skip, op };
     match there.commit(vec![copy]).await {
