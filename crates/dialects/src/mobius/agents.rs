@@ -347,7 +347,7 @@ fn has_reference(agent: &Agent, reference: &str) -> bool {
 fn body(call: &Call, principal: &Principal, home: Option<&Store>) -> AgentBody {
     let name = name_in(&call.project, principal).unwrap_or(&principal.name);
     let updated_at = home.map_or(principal.created_at, |home| home.updated_at);
-    let more = (call.revision == Revision::B).then(|| MoreBody {
+    let more = (call.revision == Revision::B).then_some(MoreBody {
         owner: OwnerBody { kind: "team" },
         posture: "team",
         memory_enabled: principal.memory.is_on,

@@ -437,6 +437,23 @@ pub(super) const VERBS: &[Verb] = &[
         PLAIN,
         |client, at| client.get(&agent(at, "/memory/changes")),
     ),
+    mobius(
+        "mobius context",
+        "GET /v1/agents/{agent}/memory/context",
+        Need::Read,
+        PLAIN,
+        |client, at| client.get(&agent(at, "/memory/context")),
+    ),
+    mobius(
+        "mobius compact",
+        "POST /v1/agents/{agent}/memory/compact",
+        Need::Alter,
+        PLAIN,
+        |client, at| {
+            let wanted = json!({"max_entries": 0, "dry_run": true});
+            client.post(&agent(at, "/memory/compact"), &wanted)
+        },
+    ),
     mobius("mobius tools", "GET /v1/agents/{agent}/tools", Need::Read, PLAIN, |client, at| {
         client.get(&agent(at, "/tools"))
     }),
@@ -506,6 +523,23 @@ pub(super) const VERBS: &[Verb] = &[
         Need::Read,
         PLAIN,
         |client, at| client.get(&project(at, "/memory")),
+    ),
+    mobius(
+        "project context",
+        "GET /v1/projects/{project}/agents/{agent}/memory/context",
+        Need::Read,
+        PLAIN,
+        |client, at| client.get(&project(at, "/memory/context")),
+    ),
+    mobius(
+        "project compact",
+        "POST /v1/projects/{project}/agents/{agent}/memory/compact",
+        Need::Alter,
+        PLAIN,
+        |client, at| {
+            let wanted = json!({"max_entries": 0, "dry_run": true});
+            client.post(&project(at, "/memory/compact"), &wanted)
+        },
     ),
     mobius(
         "project list",
