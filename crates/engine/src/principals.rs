@@ -35,7 +35,7 @@ impl Engine {
             let receipt = self.audited(context, recast, told).await?;
             return expect_receipt!(receipt, Receipt::Principal(principal) => principal);
         }
-        let principal = self.new_principal(context.caller.workspace, new)?;
+        let principal = self.new_principal(context.caller.workspace, &new)?;
         let told = self.happening(context, kind::PRINCIPAL_CREATED).about(&principal.id);
         let receipt = self.audited(context, Mutation::CreatePrincipal(principal), told).await?;
         expect_receipt!(receipt, Receipt::Principal(principal) => principal)
@@ -61,7 +61,7 @@ impl Engine {
         if let Some(found) = self.by_name(workspace, &new.name).await? {
             return self.recast(found, new.kind, new.is_admin).await;
         }
-        let principal = self.new_principal(workspace, new)?;
+        let principal = self.new_principal(workspace, &new)?;
         let told = self.happening_by_itself(workspace, principal.id, kind::PRINCIPAL_CREATED);
         let told = told.about(&principal.id);
         let receipt = self.audited_unasked(Mutation::CreatePrincipal(principal), told).await?;
@@ -148,7 +148,7 @@ impl Engine {
         Ok(())
     }
 
-    fn new_principal(&self, workspace: WorkspaceId, new: NewPrincipal) -> Result<Principal> {
+    fn new_principal(&self, workspace: WorkspaceId, new: &NewPrincipal) -> Result<Principal> {
         check_principal_name(&new.name)?;
         if new.is_admin && new.kind == PrincipalKind::Group {
             return Err(Invalid::new("kind", "a group cannot administer").into());

@@ -335,7 +335,7 @@ fn whoever_shares_a_lot_crowds_nobody_out() {
 
 #[test]
 fn acting_for_an_agent_is_for_platforms_and_administrators() {
-    let agent = |kind, is_admin| crate::Principal {
+    let agent = |kind, is_admin| Principal {
         id: OTHER,
         workspace: HOME,
         kind,
