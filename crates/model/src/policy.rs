@@ -9,10 +9,9 @@
 //! the operator switched off for a principal is off in every way. Default: no.
 
 use crate::grant::{Grant, Level};
-use crate::store::Who;
 use crate::{
     Access, Actor, Audience, Caller, Grantee, KeyScope, MemorySwitches, Power, Principal,
-    PrincipalId, PrincipalKind, Store, StoreId, Timestamp,
+    PrincipalId, PrincipalKind, Store, StoreId, Timestamp, WorkspaceId,
 };
 use std::collections::BTreeMap;
 
@@ -78,6 +77,81 @@ enum Standing {
     Stranger,
     Upto(Level),
     Owner,
+}
+
+/// May get, list, follow and read the history of one store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadPass {
+    workspace: WorkspaceId,
+    store: StoreId,
+    audience: Audience,
+    now: Timestamp,
+}
+
+/// May commit batches to one store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WritePass {
+    workspace: WorkspaceId,
+    store: StoreId,
+    audience: Audience,
+    now: Timestamp,
+    actor: Actor,
+    principal: PrincipalId,
+    remover: Option<PrincipalId>,
+}
+
+/// May search these stores.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchPass {
+    workspace: WorkspaceId,
+    stores: Vec<StoreId>,
+    guarded: Vec<StoreId>,
+    audience: Audience,
+    now: Timestamp,
+}
+
+/// May describe, archive and remove one store, and redact and erase in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ManagePass {
+    workspace: WorkspaceId,
+    store: StoreId,
+    now: Timestamp,
+    actor: Actor,
+}
+
+/// May share one store, up to a level and a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharePass {
+    workspace: WorkspaceId,
+    store: StoreId,
+    now: Timestamp,
+    giver: PrincipalId,
+    giving: Giving,
+    is_unasked: bool,
+}
+
+/// May see a workspace's list of stores (all, or those the principal can reach).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrowsePass {
+    workspace: WorkspaceId,
+    now: Timestamp,
+    reader: Option<PrincipalId>,
+    memory: MemorySwitches,
+    only: Option<Vec<StoreId>>,
+}
+
+/// May manage principals and keys of a workspace and take it out as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdminPass {
+    workspace: WorkspaceId,
+    now: Timestamp,
+}
+
+/// May say who is in which group of a workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConvenePass {
+    workspace: WorkspaceId,
+    now: Timestamp,
 }
 
 impl Facts {
@@ -277,62 +351,6 @@ pub fn manage(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<ManagePa
     Ok(ManagePass { workspace: caller.workspace, store: facts.store.id, now, actor: caller.actor })
 }
 
-/// Share and revoke. Not for models, nor for sessions: a grant would outlive them.
-pub fn share(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<SharePass, Denied> {
-    let needed = match facts.store.policy.share {
-        Who::Writer => Standing::Upto(Level::ReadWrite),
-        Who::Owner => Standing::Owner,
-    };
-    facts.require(caller, now, needed)?;
-    refuse_models(caller)?;
-    if caller.session.is_some() && !IS_OPEN {
-        return Err(Denied::KNOWN);
-    }
-    let giving = Giving::of(facts, caller.principal, caller.is_admin, now);
-    Ok(SharePass {
-        workspace: caller.workspace,
-        store: facts.store.id,
-        now,
-        giver: caller.principal,
-        giving: giving.ok_or(Denied::KNOWN)?,
-        is_unasked: IS_OPEN,
-    })
-}
-
-/// What somebody can give of a store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Giving {
-    level_max: Level,
-    expires_max: Option<Timestamp>,
-    has_all: bool,
-}
-
-impl Giving {
-    const ALL: Self = Self { level_max: Level::ReadWrite, expires_max: None, has_all: true };
-
-    /// What a principal can give, as things stand; nothing, if it may not share the store.
-    fn of(facts: &Facts, who: PrincipalId, is_admin: bool, now: Timestamp) -> Option<Self> {
-        if IS_OPEN || is_admin || facts.store.owner == who {
-            return Some(Self::ALL);
-        }
-        let (ground, level) = facts.ground(who, now)?;
-        if level < Level::ReadWrite || facts.store.policy.share == Who::Owner {
-            return None;
-        }
-        let stands_on = match ground {
-            Ground::Grant => facts.grant_to(Grantee::Principal(who), now),
-            Ground::Everyone => facts.grant_to(Grantee::Everyone, now),
-            Ground::Owner | Ground::Member | Ground::Companion => None,
-        };
-        Some(Self {
-            level_max: level,
-            expires_max: stands_on.and_then(|grant| grant.expires_at),
-            // A group owns its store together.
-            has_all: ground == Ground::Member,
-        })
-    }
-}
-
 fn refuse_models(caller: &Caller) -> Result<(), Denied> {
     match caller.audience {
         Audience::Host => Ok(()),
@@ -434,13 +452,146 @@ pub fn act_for(caller: &Caller, agent: &Principal, now: Timestamp) -> Result<Cal
     })
 }
 
-mod pass;
+macro_rules! getters {
+    ($($pass:ident { $($(#[$doc:meta])* $field:ident: $type:ty),+ $(,)? })+) => {
+        $(impl $pass {
+            $($(#[$doc])* pub fn $field(&self) -> $type { self.$field.clone() })+
+        })+
+    };
+}
+
+getters! {
+    ReadPass {
+        /// The tenant.
+        workspace: WorkspaceId,
+        /// The store.
+        store: StoreId,
+        /// Host or model.
+        audience: Audience,
+        /// The moment of the request.
+        now: Timestamp,
+    }
+    WritePass {
+        /// The tenant.
+        workspace: WorkspaceId,
+        /// The store.
+        store: StoreId,
+        /// Host or model.
+        audience: Audience,
+        /// The moment of the request.
+        now: Timestamp,
+        /// Who is recorded on versions.
+        actor: Actor,
+        /// Who owns what is created.
+        principal: PrincipalId,
+        /// Whom removal rules look at; `None` may remove anything.
+        remover: Option<PrincipalId>,
+    }
+    SearchPass {
+        /// The tenant.
+        workspace: WorkspaceId,
+        /// Host or model.
+        audience: Audience,
+        /// The moment of the request.
+        now: Timestamp,
+    }
+    ManagePass {
+        /// The tenant.
+        workspace: WorkspaceId,
+        /// The store.
+        store: StoreId,
+        /// The moment of the request.
+        now: Timestamp,
+        /// Who is recorded.
+        actor: Actor,
+    }
+    SharePass {
+        /// The tenant.
+        workspace: WorkspaceId,
+        /// The store.
+        store: StoreId,
+        /// The moment of the request.
+        now: Timestamp,
+        /// Who shares.
+        giver: PrincipalId,
+    }
+    BrowsePass {
+        /// The tenant.
+        workspace: WorkspaceId,
+        /// The moment of the request.
+        now: Timestamp,
+        /// Whose reach bounds the list; `None` sees all.
+        reader: Option<PrincipalId>,
+        /// Only these stores, when given.
+        only: Option<Vec<StoreId>>,
+    }
+    AdminPass {
+        /// The tenant.
+        workspace: WorkspaceId,
+        /// The moment of the request.
+        now: Timestamp,
+    }
+    ConvenePass {
+        /// The tenant.
+        workspace: WorkspaceId,
+        /// The moment of the request.
+        now: Timestamp,
+    }
+}
+
+impl BrowsePass {
+    /// Whether a store of the workspace is in the list. The facts are those about the pass's reader.
+    pub fn shows(&self, facts: &Facts) -> bool {
+        let is_named = self.only.as_ref().is_none_or(|only| only.contains(&facts.store.id));
+        let is_readable = self.reader.is_none_or(|reader| {
+            let level = facts.ground(reader, self.now).map(|(_, level)| level);
+            level >= Some(Level::Read) && !facts.is_off(self.memory, reader)
+        });
+        facts.store.workspace == self.workspace && is_named && is_readable
+    }
+}
+
+impl SearchPass {
+    /// The stores, possibly none.
+    pub fn stores(&self) -> &[StoreId] {
+        &self.stores
+    }
+
+    /// The same search with so many of the stores that may only be searched, and how many that
+    /// leaves out.
+    pub fn with_guarded(mut self, count: usize) -> (Self, usize) {
+        let left_out = self.guarded.split_off(count.min(self.guarded.len()));
+        self.stores.retain(|store| !left_out.contains(store));
+        (self, left_out.len())
+    }
+
+    /// The same search with at most so many stores, those first that may be read, and how many that
+    /// leaves out.
+    pub fn with_at_most(mut self, count: usize) -> (Self, usize) {
+        let Some(too_many) = self.stores.len().checked_sub(count) else { return (self, 0) };
+        let mut left_out = too_many;
+        while left_out > 0
+            && let Some(guarded) = self.guarded.pop()
+        {
+            self.stores.retain(|store| *store != guarded);
+            left_out -= 1;
+        }
+        self.stores.truncate(count);
+        (self, too_many)
+    }
+
+    /// Those of them that may be searched but not read: few results, not too often, and each time
+    /// written down.
+    pub fn guarded(&self) -> &[StoreId] {
+        &self.guarded
+    }
+}
+
+mod share;
 mod system;
 
-pub use pass::{
-    AdminPass, BrowsePass, ConvenePass, ManagePass, ReadPass, SearchPass, SharePass, WritePass,
-    ends_within,
-};
+use share::Giving;
+pub use share::{ends_within, share};
 pub use system::System;
 
 #[cfg(test)]
