@@ -3,6 +3,7 @@
 
 use crate::client::{Tx, uuid};
 use crate::fault::Result;
+use crate::read::keep_to_indexes;
 use crate::row::get;
 use loci_model::StoreId;
 use std::collections::{BTreeSet, HashMap};
@@ -52,6 +53,9 @@ pub(crate) async fn whole(tx: &Tx, last: Vec<Last>) -> Result<Vec<Option<Vec<u8>
         return Ok(last.into_iter().map(|last| last.bytes).collect());
     }
     let (stores, seqs): (Vec<Uuid>, Vec<i64>) = bases.into_iter().unzip();
+    // A plan that was made while there was little in the table would go through all of it at each of
+    // a thousand steps.
+    keep_to_indexes(tx).await;
     let rows = tx.query(include_str!("../queries/payload/pieces.sql"), &[&stores, &seqs]).await?;
     let mut pieces: Pieces<'_> = HashMap::with_capacity(rows.len());
     for row in &rows {
