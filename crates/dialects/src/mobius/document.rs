@@ -2,7 +2,7 @@
 //! paths without projects; what is at the others too is described once more there.
 
 use super::call::Revision;
-use super::{agents, changes, entries, error, labels, promotion, render, summary, tools};
+use super::{agent, agents, changes, entries, error, labels, promotion, render, summary, tools};
 use utoipa::OpenApi;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
 use utoipa::openapi::{ObjectBuilder, RefOr, Required, Type};
@@ -33,8 +33,8 @@ const PROMOTION: &str = "/promotion";
         render::EntriesBody,
         summary::MemoryBody,
         changes::ChangesBody,
-        agents::AgentBody,
-        agents::AgentsBody,
+        agent::AgentBody,
+        agent::AgentsBody,
         labels::MemoryContext,
         tools::ToolsBody,
         tools::InvocationBody,

@@ -21,10 +21,10 @@ impl<'a> Query<'a> {
     /// The last value of a parameter, unless it is empty.
     pub(super) fn get(self, name: &'static str) -> Result<Option<String>, Problem> {
         let pairs = self.0.split('&').filter(|pair| !pair.is_empty());
-        let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        let mut pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
         let is_named =
             |key: &str| percent_decode_str(key).decode_utf8().is_ok_and(|key| key == name);
-        let raw = pairs.filter(|(key, _)| is_named(key)).last().map(|(_, value)| value);
+        let raw = pairs.rfind(|(key, _)| is_named(key)).map(|(_, value)| value);
         let Some(raw) = raw.filter(|raw| !raw.is_empty()) else { return Ok(None) };
         let spaced = raw.replace('+', " ");
         match percent_decode_str(&spaced).decode_utf8() {
@@ -38,7 +38,7 @@ impl<'a> Query<'a> {
         let Some(text) = self.get("limit")? else { return Ok(PAGE_DEFAULT) };
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
         let limit = text.parse().ok().filter(|limit| is_number && PAGE.contains(limit));
-        limit.ok_or_else(|| bad_limit())
+        limit.ok_or_else(bad_limit)
     }
 }
 

@@ -65,7 +65,7 @@ impl Embedder for Letters {
 }
 
 fn vector(text: &str) -> Vec<f32> {
-    let mut counts = vec![0.01_f32; 26];
+    let mut counts = [0.01_f32; 26];
     for byte in text.to_lowercase().bytes().filter(u8::is_ascii_lowercase) {
         counts[usize::from(byte - b'a')] += 1.0;
     }

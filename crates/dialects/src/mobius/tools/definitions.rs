@@ -85,7 +85,7 @@ fn key() -> Value {
     })
 }
 
-fn object(properties: Value, required: &[&str]) -> Value {
+fn object(properties: &Value, required: &[&str]) -> Value {
     json!({
         "type": "object",
         "properties": properties,
@@ -105,7 +105,7 @@ fn recall() -> Value {
         "limit": { "type": "integer", "minimum": 1, "maximum": 100, "default": 20 },
         "cursor": { "type": "string", "description": "next_cursor of the last answer, for more." },
     });
-    object(properties, &[])
+    object(&properties, &[])
 }
 
 fn remember() -> Value {
@@ -141,11 +141,11 @@ fn remember() -> Value {
             "description": "Anything else, such as where it is from.",
         },
     });
-    object(properties, &["key", "content"])
+    object(&properties, &["key", "content"])
 }
 
 fn forget() -> Value {
-    object(json!({ "key": key() }), &["key"])
+    object(&json!({ "key": key() }), &["key"])
 }
 
 #[cfg(test)]

@@ -421,7 +421,7 @@ pub(super) const VERBS: &[Verb] = &[
         "POST /v1/agents/{agent}/memory/entries/{memory_key}/promotion",
         Need::Create,
         PLAIN,
-        |client, at| promote(client, at),
+        promote,
     ),
     mobius(
         "mobius revert",
