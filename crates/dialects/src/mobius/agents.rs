@@ -3,20 +3,18 @@
 //! rest of an agent (its model, its prompt, who may talk to it) is the business of whoever runs it;
 //! it is taken and not kept.
 
+use super::agent::{AgentBody, AgentsBody, NAME_CHARS_MAX, body, has_reference};
 use super::call::{Answer, Call, Revision};
 use super::cursor::{parse_agents, show_agents};
 use super::error::{ErrorBody, Problem};
 use super::fields::Fields;
-use super::labels::{EXTERNAL_REF, MEMORY_CONTEXT, MemoryContext, memory_context};
-use super::place::{agent_id, check_name, find, full_name, name_in};
+use super::labels::{EXTERNAL_REF, MEMORY_CONTEXT, MemoryContext};
+use super::place::{check_name, find, full_name, name_in};
 use super::render::json;
 use axum::http::StatusCode;
 use loci_engine::{Agent, Error, Purpose};
 use loci_model::{MemorySwitches, Principal, Store, StorePatch};
-use serde::Serialize;
-use utoipa::ToSchema;
 
-const NAME_CHARS_MAX: usize = 63;
 const REF_CHARS_MAX: usize = 200;
 
 /// Fields of requests that clients of both revisions send and that are nobody's business here.
@@ -42,58 +40,6 @@ const FOREIGN: [&str; 18] = [
 ];
 /// Fields that are kept.
 const OWN: [&str; 4] = ["name", "external_ref", "memory_enabled", "memory_context"];
-
-/// An agent.
-#[derive(Serialize, ToSchema)]
-#[schema(as = MobiusAgent)]
-pub(super) struct AgentBody {
-    id: String,
-    principal_id: String,
-    name: String,
-    /// What its owner knows it by.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    external_ref: Option<String>,
-    /// What of its memory a turn begins with, if that was said.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    memory_context: Option<MemoryContext>,
-    /// Always `active`.
-    status: &'static str,
-    created_at: String,
-    updated_at: String,
-    #[serde(flatten)]
-    more: Option<MoreBody>,
-}
-
-/// What an agent is shown with where there are no projects in the path.
-#[derive(Serialize, ToSchema)]
-#[schema(as = MobiusAgentAudience)]
-struct MoreBody {
-    owner: OwnerBody,
-    posture: &'static str,
-    /// Whether it may use its memory at all.
-    memory_enabled: bool,
-    visibility: &'static str,
-}
-
-/// Whose an agent is: the workspace's.
-#[derive(Serialize, ToSchema)]
-#[schema(as = MobiusOwner)]
-struct OwnerBody {
-    kind: &'static str,
-}
-
-/// A page of agents.
-#[derive(Serialize, ToSchema)]
-#[schema(as = MobiusAgents)]
-pub(super) struct AgentsBody {
-    items: Vec<AgentBody>,
-    /// Whether there are more. Only without projects in the path.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    has_more: Option<bool>,
-    /// Where they go on; only when there are more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
-}
 
 /// Lists agents, the oldest first: all of a project for those who act for agents, itself for an
 /// agent.
@@ -337,32 +283,4 @@ fn reference(fields: &Fields) -> Result<Option<String>, Problem> {
         return Err(Problem::invalid("external_ref must not be empty"));
     }
     Ok(reference)
-}
-
-fn has_reference(agent: &Agent, reference: &str) -> bool {
-    let home = agent.home.as_ref();
-    home.and_then(|home| home.metadata.get(EXTERNAL_REF)).is_some_and(|known| known == reference)
-}
-
-fn body(call: &Call, principal: &Principal, home: Option<&Store>) -> AgentBody {
-    let name = name_in(&call.project, principal).unwrap_or(&principal.name);
-    let updated_at = home.map_or(principal.created_at, |home| home.updated_at);
-    let more = (call.revision == Revision::B).then_some(MoreBody {
-        owner: OwnerBody { kind: "team" },
-        posture: "team",
-        memory_enabled: principal.memory.is_on,
-        visibility: "organization",
-    });
-    AgentBody {
-        id: agent_id(principal.id),
-        principal_id: principal.id.to_string(),
-        // Other doors take longer names; clients of this one take no longer answer.
-        name: name.chars().take(NAME_CHARS_MAX).collect(),
-        external_ref: home.and_then(|home| home.metadata.get(EXTERNAL_REF).cloned()),
-        memory_context: home.and_then(memory_context),
-        status: "active",
-        created_at: principal.created_at.to_string(),
-        updated_at: updated_at.max(principal.created_at).to_string(),
-        more,
-    }
 }

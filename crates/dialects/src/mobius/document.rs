@@ -3,7 +3,8 @@
 
 use super::call::Revision;
 use super::{
-    agents, changes, compact, context, entries, error, labels, promotion, render, summary, tools,
+    agent, agents, changes, compact, context, entries, error, labels, promotion, render, summary,
+    tools,
 };
 use utoipa::OpenApi;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
@@ -40,8 +41,8 @@ const PROMOTION: &str = "/promotion";
         context::ReminderBody,
         compact::CompactBody,
         compact::CompactedBody,
-        agents::AgentBody,
-        agents::AgentsBody,
+        agent::AgentBody,
+        agent::AgentsBody,
         labels::MemoryContext,
         tools::ToolsBody,
         tools::InvocationBody,

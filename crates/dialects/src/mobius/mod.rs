@@ -5,6 +5,7 @@
 //! namespace of their own ([`partition`]). The revisions differ in their path, and in whether the
 //! user of an entry is said at all; clients refuse an answer with one field too many.
 
+mod agent;
 mod agents;
 mod call;
 mod changes;
