@@ -7,7 +7,7 @@
 
 use crate::{Context, Engine, Error, Purpose, Result};
 use loci_model::policy;
-use loci_model::{Address, Caller, StoreId, StorePolicy};
+use loci_model::{Address, Audience, Caller, StoreId, StorePolicy};
 
 /// Where a name leads, and what is made there.
 #[derive(Debug, Clone)]
@@ -47,7 +47,9 @@ impl Engine {
             return Ok(None);
         }
         self.require_primary()?;
-        let is_platform = policy::convene(caller, self.seams.now()).is_ok();
+        // Whose platform it is does not change with whom the answer is for.
+        let host = Caller { audience: Audience::Host, ..caller.clone() };
+        let is_platform = policy::convene(&host, self.seams.now()).is_ok();
         if shared.is_none() && is_platform {
             let made = self.make_place(caller, &place.shared, place).await?;
             // Another of the platform's callers may have been faster.

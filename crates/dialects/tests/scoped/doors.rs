@@ -143,3 +143,64 @@ async fn a_forgotten_note_is_gone_for_other_doors() {
     let grave = world.engine.get(&host, store, &grave, View::Full).await.unwrap();
     assert_eq!(grave.content.unwrap().text(), Some(""), "nothing of its text is left there");
 }
+
+/// Other doors delete without a tombstone; devices hear of it all the same.
+#[tokio::test]
+async fn a_note_that_another_door_deleted_is_told() {
+    let world = World::new().await;
+    let notes = world.notes(ADA).await;
+    for key in ["a", "b", "c", "d"] {
+        notes.put("owner", key, "x", json!({})).await;
+    }
+    notes.put("owner", "ahead", "x", json!({ "at": "2030-01-01T00:00:00.000Z" })).await;
+    notes.put("shared", "a", "x", json!({})).await;
+    let before = notes.pull("owner", None).await.cursor;
+    let store = world.store_of(notes.caller.clone()).await;
+    let context = World::context(notes.caller.clone());
+    world.pass_secs(10);
+    for text in ["/owner/a", "/owner/b", "/shared/a", "/owner/ahead"] {
+        let remove = Edit::remove(At::Path(None, path(text)), Expect::Present);
+        world.engine.commit_one(&context, store, remove, "api").await.unwrap();
+    }
+    notes.put("owner", "b", "again", json!({})).await;
+    notes.forget("owner", "c").await;
+    let pulled = notes.pull("owner", before.as_deref()).await;
+    assert_eq!(pulled.outline(), ["delete a", "delete ahead", "put b", "delete c"]);
+    assert_eq!(pulled.lines[0]["at"], "2026-03-01T00:00:10.000Z");
+    assert_eq!(pulled.lines[1]["at"], "2030-01-01T00:00:00.001Z", "later than it was written");
+    assert!(notes.pull("owner", pulled.cursor.as_deref()).await.lines.is_empty());
+    let all = notes.pull("owner", None).await;
+    assert_eq!(all.outline(), ["put d", "delete a", "delete ahead", "put b", "delete c"]);
+    assert_eq!(notes.pull("shared", None).await.outline(), ["delete a"]);
+    world.pass_secs(91 * 24 * 3600);
+    assert_eq!(notes.pull("owner", None).await.outline(), ["put d", "put b"]);
+}
+
+#[tokio::test]
+async fn many_deletions_are_told_page_by_page() {
+    let world = World::new().await;
+    let notes = world.notes(ADA).await;
+    let lines: Vec<_> = (0..700).map(|n| put_line(&format!("k{n:03}"), &day(1), "x")).collect();
+    assert_eq!(notes.push("owner", &lines).await, 700);
+    let store = world.store_of(notes.caller.clone()).await;
+    let context = World::context(notes.caller.clone());
+    let remove = |n: usize| {
+        let at = At::Path(None, path(&format!("/owner/k{n:03}")));
+        Edit::remove(at, Expect::Present)
+    };
+    let edits = (0..650).map(remove).collect();
+    world.engine.commit_tree(&context, store, edits, "api").await.unwrap();
+    let (mut since, mut outline) = (None, Vec::new());
+    for _ in 0..3 {
+        let page = notes.pull("owner", since.as_deref()).await;
+        assert!(page.lines.len() <= 500);
+        outline.extend(page.outline());
+        since = page.cursor;
+        if !page.more {
+            break;
+        }
+    }
+    let puts = (650..700).map(|n| format!("put k{n:03}"));
+    let deletes = (0..650).map(|n| format!("delete k{n:03}"));
+    assert_eq!(outline, puts.chain(deletes).collect::<Vec<_>>());
+}

@@ -152,7 +152,8 @@ impl Place {
         Self::at(memory.path.as_str(), memory.attributes.scope.as_deref())
     }
 
-    fn at(path: &str, scope: Option<&str>) -> Option<Self> {
+    /// The same by the path and the scope alone.
+    pub(super) fn at(path: &str, scope: Option<&str>) -> Option<Self> {
         let mut segments = path.split('/').skip(1);
         let (namespace, second) = (segments.next()?, segments.next()?);
         let (key, is_tombstone) = match second {

@@ -7,7 +7,7 @@
 use super::moment::Moment;
 use super::name::{Key, Namespace, Place};
 use loci_model::attributes::{AttributesPatch, Patch, Visibility};
-use loci_model::{Attributes, Invalid, Memory, Timestamp};
+use loci_model::{Attributes, Invalid, Memory, Timestamp, Version};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -16,7 +16,7 @@ const MEMBER: &str = "robutler";
 /// The kind of a tombstone.
 pub(super) const TOMBSTONE_KIND: &str = "forgotten";
 /// Seconds for which it is remembered that a note was forgotten.
-const TOMBSTONE_SECS: i64 = 90 * 24 * 3600;
+pub(super) const TOMBSTONE_SECS: i64 = 90 * 24 * 3600;
 /// Characters of a description.
 const DESCRIPTION_CHARS_MAX: usize = 200;
 
@@ -120,6 +120,21 @@ pub(super) fn updated_at(memory: &Memory) -> Moment {
         Some((at, revision)) if revision == memory.revision => at,
         _ => memory.updated_at.into(),
     }
+}
+
+/// Which note a version deleted, and when as clients see it: not before the note was written, which
+/// a device whose clock is ahead may have dated. None for tombstones and what was no note.
+pub(super) fn deleted(version: &Version) -> Option<(Place, Moment)> {
+    let (path, attributes) = (version.path.as_ref()?, version.attributes.as_ref()?);
+    let place = Place::at(path.as_str(), attributes.scope.as_deref())?;
+    if place.is_tombstone || attributes.visibility != Visibility::Context {
+        return None;
+    }
+    let at = Moment::from(version.created_at);
+    let said = Said::read(attributes).at;
+    let said = said.filter(|(_, revision)| revision + 1 == version.revision);
+    let said = said.map(|(said, _)| said.just_after());
+    Some((place, said.into_iter().chain([at]).max()?))
 }
 
 fn created_at(memory: &Memory) -> Moment {

@@ -11,9 +11,11 @@ use super::name::{Key, Namespace, Place};
 use super::note::{self, Note, Source};
 use loci_engine::search::{Hit, Reach, SearchRequest, Wanted};
 use loci_engine::{Context, Engine, Error, Purpose};
-use loci_model::query::{Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery};
+use loci_model::query::{
+    Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery, VersionQuery,
+};
 use loci_model::{
-    At, Audience, Memory, MemoryId, MemoryPath, PathPrefix, StoreId, Timestamp, View,
+    At, Audience, Memory, MemoryId, MemoryPath, Operation, PathPrefix, StoreId, Timestamp, View,
 };
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -24,6 +26,10 @@ const PULL_LINES_MAX: usize = 500;
 const FULL_ROWS: usize = 100;
 /// Memories read at once without.
 const BASIC_ROWS: usize = 1000;
+/// Keys that other doors deleted, of one pull: more than a store holds.
+const GONE_MAX: usize = 20_000;
+/// Of so many it is asked singly whether they are there again.
+const FETCHED_SINGLY: usize = 20;
 /// Bytes of content after which an answer ends early.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Notes of a long listing that are fetched one by one rather than by reading all again.
@@ -206,24 +212,106 @@ impl<'e> Shelf<'e> {
             _ => None,
         };
         let mut cursor = after.and(since).map(str::to_owned);
-        let (mut lines, mut more) = (Vec::new(), false);
+        let (mut found, mut more) = (Vec::new(), false);
         if let Some(store) = store {
+            let deleted = self.newest_deletion(store, after).await?;
             let mut rows = Rows::below(namespace.directory(), View::Full).after(after);
-            let (mut taken, mut bytes) = (0, 0);
+            let mut bytes = 0;
             while let Some(page) = rows.next(self, &self.keeper, store, FULL_ROWS).await? {
-                taken += page.len();
                 for memory in &page {
                     bytes += usize::try_from(memory.size_bytes).unwrap_or(usize::MAX);
-                    cursor = Some(memory.updated_at.to_string());
-                    lines.extend(self.line(memory));
+                    found.push((memory.updated_at, self.line(memory)));
                 }
-                if taken >= PULL_LINES_MAX || bytes > ANSWER_BYTES_MAX {
+                if found.len() >= PULL_LINES_MAX || bytes > ANSWER_BYTES_MAX {
                     more = rows.has_more();
                     break;
                 }
             }
+            // Only up to a stamp that was there before the notes were read: everything up to it is
+            // on this page, and a note that came after it must not be behind the cursor.
+            let last = found.last().map(|(moment, _)| *moment);
+            let end = if more { last } else { last.max(deleted) };
+            let gone = self.gone(store, namespace, after).await?.into_iter();
+            let gone = gone.filter(|(moment, _)| end.is_some_and(|end| *moment <= end));
+            found.extend(gone.map(|(moment, line)| (moment, Some(line))));
+            found.sort_by_key(|(moment, _)| *moment);
+            more |= found.len() > PULL_LINES_MAX;
+            found.truncate(PULL_LINES_MAX);
         }
+        cursor = found.last().map(|(moment, _)| moment.to_string()).or(cursor);
+        let lines = found.into_iter().filter_map(|(_, line)| line).collect();
         Ok(AnswerBody::Lines { lines, cursor, more })
+    }
+
+    /// The stamp of what was deleted last behind a cursor, by whichever door.
+    async fn newest_deletion(
+        &self,
+        store: StoreId,
+        after: Option<Timestamp>,
+    ) -> Result<Option<Timestamp>, Error> {
+        let newest = self.engine.versions(&self.keeper, store, &self.deletions(after, 1)).await?;
+        Ok(newest.items.first().map(|version| version.created_at))
+    }
+
+    /// Asks for deletions, newest first, for as long as tombstones are kept.
+    fn deletions(&self, after: Option<Timestamp>, limit: usize) -> VersionQuery {
+        let oldest = self.engine.seams().now().plus_secs(-note::TOMBSTONE_SECS);
+        VersionQuery {
+            memory: None,
+            operation: Some(Operation::Deleted),
+            actor: None,
+            since: Some(after.map_or(oldest, |after| after.max(oldest))),
+            until: None,
+            view: View::Basic,
+            before_seq: None,
+            limit,
+        }
+    }
+
+    /// What other doors deleted behind a cursor, with their stamps. They leave no tombstone, but the
+    /// history knows, for as long as tombstones are kept.
+    async fn gone(
+        &self,
+        store: StoreId,
+        namespace: &Namespace,
+        after: Option<Timestamp>,
+    ) -> Result<Vec<(Timestamp, LineBody)>, Error> {
+        let mut query = self.deletions(after, BASIC_ROWS);
+        let mut last: HashMap<Key, (Timestamp, LineBody)> = HashMap::new();
+        loop {
+            let page = self.engine.versions(&self.keeper, store, &query).await?;
+            for version in &page.items {
+                let Some((place, at)) = note::deleted(version) else { continue };
+                let is_behind = after.is_none_or(|after| version.created_at > after);
+                if place.namespace != *namespace || !is_behind {
+                    continue;
+                }
+                // Newest first: of several removals of one key the last one counts.
+                let line = LineBody::delete(&self.agent, &place, &at);
+                last.entry(place.key).or_insert((version.created_at, line));
+            }
+            query.before_seq = page.next;
+            if query.before_seq.is_none() || last.len() >= GONE_MAX {
+                break;
+            }
+        }
+        // What is there again, or was forgotten properly, is told by itself.
+        if last.len() > FETCHED_SINGLY {
+            let mut rows = Rows::below(namespace.directory(), View::Basic);
+            while let Some(page) = rows.next(self, &self.keeper, store, BASIC_ROWS).await? {
+                for place in page.iter().filter_map(Place::of) {
+                    last.remove(&place.key);
+                }
+            }
+        } else {
+            for key in last.keys().cloned().collect::<Vec<Key>>() {
+                let held = self.held(store, namespace, &key).await?;
+                if held.note.is_some() || held.tombstone.is_some() {
+                    last.remove(&key);
+                }
+            }
+        }
+        Ok(last.into_values().collect())
     }
 
     /// Whether a moment is not later than the server's clock, or than its stamps, which may be ahead
@@ -236,7 +324,9 @@ impl<'e> Shelf<'e> {
         let mut newest = Rows::below(PathPrefix::root(), View::Basic);
         newest.query.direction = Direction::Descending;
         let newest = newest.next(self, &self.keeper, store, 1).await?.unwrap_or_default();
-        Ok(newest.iter().any(|memory| moment <= memory.updated_at))
+        let newest = newest.first().map(|memory| memory.updated_at);
+        let newest = newest.max(self.newest_deletion(store, None).await?);
+        Ok(newest.is_some_and(|newest| moment <= newest))
     }
 
     fn line(&self, memory: &Memory) -> Option<LineBody> {
