@@ -262,7 +262,7 @@ mod tests {
             for namespace in ["", "fn:x"] {
                 let name = name(namespace, &key);
                 let path = name.path().unwrap();
-                assert_eq!(name.paths().unwrap(), [path.clone()], "{long:?}");
+                assert_eq!(name.paths().unwrap(), std::slice::from_ref(&path), "{long:?}");
                 assert!(Name::of(&path) == name || name.told(None) != Patch::Keep, "{long:?}");
             }
             let long = key.repeat(26);
