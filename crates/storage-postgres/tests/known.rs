@@ -42,7 +42,7 @@ struct Concerned {
 
 impl Concerned {
     async fn by(world: &World) -> Self {
-        let guest = world.new_principal("guest").await;
+        let guest = world.new_one(PrincipalKind::Agent, "guest").await;
         let friend = world.new_principal("friend").await;
         let group = Principal {
             id: PrincipalId::from_u128(next_bits()),

@@ -8,6 +8,7 @@ mod access;
 mod agents;
 mod changes;
 mod concurrent;
+mod context;
 mod doors;
 mod entries;
 mod listing;
