@@ -30,6 +30,9 @@ async fn the_document_lists_every_native_route() {
         ("/v1/search".into(), &["post"]),
         (format!("{store}/duplicates"), &["get"]),
         (format!("{store}/policy"), &["get", "post"]),
+        (format!("{store}/compact"), &["post"]),
+        (format!("{store}/memories/{{memory_id}}/undo_compaction"), &["post"]),
+        (format!("{store}/brief"), &["get"]),
         (format!("{store}/stats"), &["get"]),
         ("/v1/stats".into(), &["get"]),
         ("/v1/api_keys".into(), &["get", "post"]),
@@ -54,7 +57,7 @@ async fn the_document_lists_every_native_route() {
             assert!(route["responses"]["4XX"]["content"].is_object(), "{method} {path}");
         }
     }
-    assert_eq!(paths.len(), 32);
+    assert_eq!(paths.len(), 35);
     let schemas = document["components"]["schemas"].as_object().unwrap();
     for (name, schema) in schemas {
         for (field, described) in schema["properties"].as_object().into_iter().flatten() {

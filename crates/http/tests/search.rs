@@ -295,7 +295,7 @@ async fn repeats_are_allowed_refused_or_merged() {
         "type": "memory_store_policy", "memory_store_id": store.to_string(), "repeats": "allow",
         "partitioning": "none", "remove": "writer", "share": "writer",
         "on_remove": {"type": "keep_history"}, "content_bytes_max": 102_400,
-        "memories_max": 2_000_000,
+        "memories_max": 2_000_000, "soft_cap": null,
     });
     assert_eq!(shown, expected);
     for repeats in ["merge", "refuse", "allow"] {
@@ -303,9 +303,19 @@ async fn repeats_are_allowed_refused_or_merged() {
         assert_eq!(changed["repeats"], repeats);
         assert_eq!(server.get(&policy).await.ok(), changed);
     }
-    for bad in
-        [json!({}), json!({"repeats": "forbid"}), json!({"repeats": "merge", "share": "owner"})]
-    {
+    let capped = server.post(&policy, json!({"soft_cap": 7})).await.ok();
+    assert_eq!((&capped["soft_cap"], &capped["repeats"]), (&json!(7), &json!("allow")));
+    let free = server.post(&policy, json!({"soft_cap": null, "repeats": "merge"})).await.ok();
+    assert_eq!((&free["soft_cap"], &free["repeats"]), (&Value::Null, &json!("merge")));
+    for bad in [
+        json!({}),
+        json!({"repeats": "forbid"}),
+        json!({"repeats": "merge", "share": "owner"}),
+        json!({"soft_cap": 0}),
+        json!({"soft_cap": -1}),
+        json!({"soft_cap": "7"}),
+        json!({"soft_cap": 2_000_001}),
+    ] {
         server.post(&policy, bad).await.refused(400, "invalid_request_error");
     }
     let nowhere = format!("/v1/memory_stores/{NOBODY}/policy");

@@ -2,7 +2,7 @@
 //! should hold, can be changed.
 
 use super::Native;
-use crate::error::Result;
+use crate::error::{Failure, Result};
 use crate::extract::{Authed, Id, JsonBody};
 use axum::Json;
 use axum::extract::State;
@@ -180,6 +180,9 @@ pub(crate) async fn change(
     Id(store): Id<StoreId>,
     JsonBody(wanted): JsonBody<PolicyRequest>,
 ) -> Result<Json<PolicyView>> {
+    if wanted.repeats.is_none() && wanted.soft_cap.is_none() {
+        return Err(Failure::invalid("repeats or soft_cap is needed"));
+    }
     let patch = PolicyPatch {
         repeats: wanted.repeats.map(Repeats::from).into(),
         soft_cap: wanted.soft_cap.into(),
