@@ -14,9 +14,8 @@ use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// How much of each memory.
-#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[schema(as = BriefMode)]
 pub(crate) enum ModeName {
     /// One line each, as many as fit.
     Index,
@@ -54,7 +53,7 @@ pub(crate) struct BriefView {
     tag = "search", operation_id = "memory_stores_brief",
     params(
         ("memory_store_id" = String, Path),
-        ("mode" = Option<ModeName>, Query, description = "`index` when not given"),
+        ("mode" = Option<String>, Query, description = "`index` (when not given) or `full`"),
         ("max_bytes" = Option<usize>, Query,
             description = "up to 245760; 1536 for an index and 131072 for all when not given or 0"),
     ),
