@@ -52,6 +52,16 @@ pub enum TransferError {
     Different(Vec<String>),
 }
 
+impl TransferError {
+    /// Whether going on later may succeed: a database was away or busy. What was moved stays moved.
+    pub fn may_pass(&self) -> bool {
+        matches!(
+            self,
+            Self::Storage { error: StorageError::Busy | StorageError::Unreachable(_), .. }
+        )
+    }
+}
+
 /// Shorthand for what a move's steps return.
 type Result<T> = std::result::Result<T, TransferError>;
 

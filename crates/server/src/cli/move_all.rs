@@ -6,12 +6,14 @@ use super::move_progress::Shown;
 use super::output::Format;
 use crate::config;
 use crate::exit::{Exit, Failure};
-use crate::held::{self, Held};
+use crate::held::{self, Held, Refusal};
 use crate::holder::Kind;
+use crate::patience::Patience;
 use crate::place::Place;
-use loci_engine::transfer::{Tally, Transfer, TransferError};
+use loci_engine::transfer::{Progress, Tally, Transfer, TransferError, Watch};
 use serde_json::{Value, json};
 use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) async fn run(format: Format, args: MoveArgs) -> Result<(), Failure> {
     let MoveArgs { from, to, verify_only } = args;
@@ -35,16 +37,12 @@ pub(super) async fn run(format: Format, args: MoveArgs) -> Result<(), Failure> {
     let transfer = Transfer::new(source.storage(), destination.storage());
     let shown = Shown::default();
     let watch = |progress| shown.say(progress);
-    let done = match verify_only {
-        false => Box::pin(transfer.run(&watch)).await,
-        true => Box::pin(transfer.verify(&watch)).await,
-    };
+    let done = patiently(&transfer, verify_only, &watch).await;
     drop(shown);
     drop(transfer);
     source.close().await;
     destination.close().await;
-    let tally = done.map_err(|error| failure(&error))?;
-    show(format, verify_only, &tally)
+    show(format, verify_only, &done?)
 }
 
 /// What a flag says, else the environment.
@@ -75,8 +73,49 @@ async fn require_used(place: &Place) -> Result<(), Failure> {
     }
 }
 
+/// Opens a place; a database that is away may be starting, or have a moment's trouble.
 async fn open(place: &Place) -> Result<Held, Failure> {
-    Held::open(place, Kind::Command).await.map_err(|refusal| refusal.failure(place))
+    let mut patience = Patience::new();
+    loop {
+        match Held::open(place, Kind::Command).await {
+            Err(Refusal::Away(failure)) => patience.wait(failure).await?,
+            opened => return opened.map_err(|refusal| refusal.failure(place)),
+        }
+    }
+}
+
+/// Moves or compares, and goes on by itself where a database was away for a moment: hours of work
+/// should not end at a failover. Every bit of progress earns the whole patience again.
+async fn patiently(
+    transfer: &Transfer,
+    verify_only: bool,
+    watch: Watch<'_>,
+) -> Result<Tally, Failure> {
+    let seen = AtomicU64::new(0);
+    let noting = |progress: Progress| {
+        seen.fetch_add(1, Ordering::Relaxed);
+        watch(progress);
+    };
+    let mut patience = Patience::new();
+    let mut seen_before = 0;
+    loop {
+        let done = match verify_only {
+            false => Box::pin(transfer.run(&noting)).await,
+            true => Box::pin(transfer.verify(&noting)).await,
+        };
+        match done {
+            Ok(tally) => return Ok(tally),
+            Err(error) if error.may_pass() => {
+                let now = seen.load(Ordering::Relaxed);
+                if now > seen_before {
+                    patience = Patience::new();
+                }
+                seen_before = now;
+                patience.wait(failure(&error)).await?;
+            }
+            Err(error) => return Err(failure(&error)),
+        }
+    }
 }
 
 fn failure(error: &TransferError) -> Failure {

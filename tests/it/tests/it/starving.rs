@@ -6,8 +6,8 @@ use loci_it::{Client, Cluster, Server, Setup, sha256};
 use serde_json::{Value, json};
 
 const OTHERS: usize = 100_000;
-/// Lines of one import.
-const CHUNK: usize = 20_000;
+/// Lines of one import: few enough that a slow machine answers within the client's patience.
+const CHUNK: usize = 4_000;
 /// Words alone decide: vectors for all of these would take minutes and show nothing more.
 const CONFIG: &str = "[search]\nembedder = \"none\"\n";
 const OWN: &str = "somewhere in a long and winding sentence there is also a lighthouse to be seen";

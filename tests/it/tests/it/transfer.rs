@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use loci_it::{Api, Client, Dice, Loci, Reply, Server, Setup, binary};
-use loci_test_postgres::{Build, Database};
+use loci_test_postgres::{Build, Database, Postgres};
 use serde_json::{Value, json};
 
 const WRITERS: usize = 6;
@@ -215,11 +215,13 @@ fn pace(from: &str, to: &str) -> u64 {
 fn moved_under_fire(from: &str, to: &str, pace: u64, dice: &mut Dice) -> usize {
     for kills in 0..KILLS {
         let mut command = move_command(from, to);
-        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child: Child = command.spawn().unwrap();
         thread::sleep(dice.millis(5, pace / 3 + 10));
-        if let Some(status) = child.try_wait().unwrap() {
-            assert!(status.success(), "a move failed instead of going on");
+        if child.try_wait().unwrap().is_some() {
+            let ended = child.wait_with_output().unwrap();
+            let told = String::from_utf8_lossy(&ended.stderr);
+            assert!(ended.status.success(), "a move failed instead of going on: {told}");
             return kills;
         }
         child.kill().unwrap();
@@ -369,4 +371,34 @@ fn a_directory_moves_to_the_oldest_postgresql_and_back() {
 #[test]
 fn a_directory_moves_to_postgresql_with_pgvector_and_back() {
     through_postgres(Build::Current);
+}
+
+/// Whoever moves hours of history does not begin again because the database had a bad moment.
+#[test]
+fn a_move_outlives_a_database_that_stands_still_and_one_that_restarts() {
+    let source = furnished();
+    let from = text(source.setup.data()).to_owned();
+    let mut postgres = Postgres::start(Build::Floor).unwrap();
+    let fresh = || Database::fresh_blocking(&postgres.url(), None).unwrap();
+    let databases = [fresh(), fresh(), fresh()];
+    let pace = pace(&from, &databases[0].url());
+    for (database, restarts) in databases[1..].iter().zip([false, true]) {
+        let url = database.url();
+        let mut command = move_command(&from, &url);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(pace / 2));
+        match restarts {
+            false => postgres.freeze(),
+            true => postgres.stop().unwrap(),
+        }
+        thread::sleep(Duration::from_secs(6));
+        match restarts {
+            false => postgres.thaw(),
+            true => postgres.start_again().unwrap(),
+        }
+        let ended = child.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.success(), "restarts: {restarts}: {told}");
+        assert_eq!(moved(&from, &url, &["--verify-only"])["equal"], true);
+    }
 }
