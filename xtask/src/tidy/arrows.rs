@@ -11,15 +11,18 @@ use serde_json::Value;
 use crate::check::cargo;
 
 /// What a crate's shipped code may use. Development code is looser, see [`FORBIDDEN_EVERYWHERE`].
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("loci-model", &[]),
     ("loci-storage", &["loci-model"]),
     ("loci-storage-sqlite", &["loci-model", "loci-storage"]),
     ("loci-storage-postgres", &["loci-model", "loci-storage"]),
     ("loci-search", &["loci-model"]),
-    ("loci-engine", &["loci-model", "loci-storage", "loci-search"]),
+    ("loci-knowledge", &["loci-model"]),
+    ("loci-ucan", &[]),
+    ("loci-engine", &["loci-model", "loci-storage", "loci-search", "loci-knowledge"]),
+    ("loci-mcp", &["loci-model", "loci-engine"]),
     ("loci-http", &["loci-model", "loci-engine"]),
-    ("loci-dialects", &["loci-model", "loci-engine"]),
+    ("loci-dialects", &["loci-model", "loci-engine", "loci-ucan"]),
     (
         "loci",
         &[
@@ -30,6 +33,9 @@ const ARROWS: [(&str, &[&str]); 9] = [
             "loci-engine",
             "loci-http",
             "loci-dialects",
+            "loci-knowledge",
+            "loci-mcp",
+            "loci-ucan",
         ],
     ),
 ];

@@ -1,0 +1,2 @@
+//! The Model Context Protocol: transports, and the tools that models get.
+#![warn(missing_docs)]
