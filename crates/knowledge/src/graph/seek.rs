@@ -329,10 +329,23 @@ impl Graph {
         (facts[0].0, community)
     }
 
-    /// Facts in the order in which they were learned, the newest first, after so many; for lists.
-    pub fn list(&self, filter: &Filter, after: usize, limit: usize) -> (Vec<Fact>, usize) {
-        let mut all: Vec<FactRef<'_>> =
-            self.all().filter(|fact| self.is_wanted(*fact, filter)).collect();
+    /// Facts in the order in which they were learned, the newest first, after so many, and how many
+    /// there are; with a name, those about whoever is called so.
+    pub fn list(
+        &self,
+        filter: &Filter,
+        about: Option<&str>,
+        after: usize,
+        limit: usize,
+    ) -> (Vec<Fact>, usize) {
+        let wanted = |fact: &FactRef<'_>| self.is_wanted(*fact, filter);
+        let mut all: Vec<FactRef<'_>> = match about {
+            None => self.all().filter(wanted).collect(),
+            Some(name) => match self.entities.by_key(&super::name::key(name)) {
+                Some(number) => self.touching(number).filter(wanted).collect(),
+                None => Vec::new(),
+            },
+        };
         all.sort_by_key(|at| {
             Reverse((at.fact.created_at, at.matter, at.fact.object, at.fact.ordinal))
         });
@@ -340,7 +353,7 @@ impl Graph {
         (all.into_iter().skip(after).take(limit).map(|at| self.show(at)).collect(), total)
     }
 
-    /// Entities by their names, after so many; for lists.
+    /// Entities by their names, after so many, and how many there are.
     pub fn list_entities(
         &self,
         filter: &Filter,

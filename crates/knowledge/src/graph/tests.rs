@@ -44,7 +44,7 @@ fn graph(said: &[(u8, &[Claim])]) -> Graph {
 }
 
 fn texts(graph: &Graph) -> Vec<String> {
-    let (facts, _) = graph.list(&Filter::default(), 0, 100);
+    let (facts, _) = graph.list(&Filter::default(), None, 0, 100);
     facts.into_iter().map(|fact| fact.text).collect()
 }
 
@@ -71,7 +71,7 @@ fn what_only_a_memory_supported_goes_with_it() {
     known.remove(memory(1));
     known.settle();
     assert_eq!(texts(&known), ["Ana works at Acme"]);
-    let (facts, _) = known.list(&Filter::default(), 0, 10);
+    let (facts, _) = known.list(&Filter::default(), None, 0, 10);
     assert_eq!(facts[0].sources, [memory(2)]);
     assert!(known.entity_called("tea").is_none(), "nobody mentions it any more");
     known.remove(memory(2));
@@ -100,7 +100,7 @@ fn a_move_closes_the_old_home_and_going_back_opens_it() {
     let mut known = graph(&[(1, &[rome]), (2, &[oslo])]);
     assert_eq!(texts(&known), ["Ana lives in Oslo", "Ana lived in Rome"]);
     let then = Filter { true_at: Some(source(1).said), ..Filter::default() };
-    assert_eq!(known.list(&then, 0, 10).0[0].object_name, "Rome");
+    assert_eq!(known.list(&then, None, 0, 10).0[0].object_name, "Rome");
     known.remove(memory(2));
     known.settle();
     assert_eq!(texts(&known), ["Ana lives in Rome"]);
@@ -125,7 +125,7 @@ fn the_same_memories_give_the_same_ids_in_whatever_order_they_come() {
         backward.put(&source(*number), claims.clone());
     }
     backward.settle();
-    let all = |graph: &Graph| graph.list(&Filter::default(), 0, 1000).0;
+    let all = |graph: &Graph| graph.list(&Filter::default(), None, 0, 1000).0;
     let sorted = |graph: &Graph| {
         let mut facts = all(graph);
         facts.sort_by_key(|fact| fact.id);
@@ -140,7 +140,7 @@ fn the_same_memories_give_the_same_ids_in_whatever_order_they_come() {
 fn a_dismissed_fact_stays_away_until_somebody_else_says_it() {
     let tea = claim("Ana", Relation::Likes, "tea");
     let mut known = graph(&[(1, std::slice::from_ref(&tea))]);
-    let mark = known.list(&Filter::default(), 0, 1).0[0].mark();
+    let mark = known.list(&Filter::default(), None, 0, 1).0[0].mark();
     known.put(&Source { dismissed: vec![mark], ..source(1) }, vec![tea.clone()]);
     known.settle();
     assert!(known.is_empty());
