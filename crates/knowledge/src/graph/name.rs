@@ -67,6 +67,14 @@ macro_rules! derived_id {
             }
         }
 
+        impl std::str::FromStr for $name {
+            type Err = ();
+
+            fn from_str(text: &str) -> Result<Self, ()> {
+                Self::parse(text).ok_or(())
+            }
+        }
+
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let hex = format!("{:032x}", self.0);
