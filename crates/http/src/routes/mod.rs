@@ -10,6 +10,7 @@ pub(crate) mod changes;
 pub(crate) mod chats;
 pub(crate) mod compact;
 pub(crate) mod context;
+pub(crate) mod documents;
 pub(crate) mod dump;
 pub(crate) mod duplicates;
 pub(crate) mod embedding;
@@ -109,6 +110,7 @@ pub(crate) fn router(native: Arc<Native>) -> Router {
         .route(&store("compact"), post(compact::compact))
         .route(&store("memories/{memory_id}/undo_compaction"), post(compact::undo))
         .route(&store("brief"), get(brief::show))
+        .route(&store("documents"), post(documents::ingest))
         .route(&store("facts"), get(knowledge::facts))
         .route(&store("facts/{fact_id}"), delete(knowledge::dismiss))
         .route(&store("entities"), get(knowledge::entities))

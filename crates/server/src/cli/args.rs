@@ -102,6 +102,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Read an export, from a file or standard input
     Import(ImportArgs),
+    /// Cut documents into pieces and write them to a store, or to what an oracle knows
+    Ingest(IngestArgs),
     /// Move everything between a data directory and a PostgreSQL database, or two of a kind
     Move(MoveArgs),
     /// Report on the environment: directory, disk, configuration, server
@@ -141,6 +143,25 @@ pub(crate) struct PutArgs {
     pub(crate) create_store: bool,
     #[command(flatten)]
     pub(crate) seal: SealArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct IngestArgs {
+    /// Markdown, text or PDF
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Store id, or a name only one store has
+    #[arg(long, conflicts_with = "oracle")]
+    pub(crate) store: Option<String>,
+    /// Make the store if there is none of that name
+    #[arg(long, requires = "store")]
+    pub(crate) create_store: bool,
+    /// Add to what the QiForge oracle of this DID knows
+    #[arg(long, value_name = "DID")]
+    pub(crate) oracle: Option<String>,
+    /// For the oracle's owners only; in a store, hidden from models
+    #[arg(long)]
+    pub(crate) private: bool,
 }
 
 #[derive(Debug, clap::Args)]

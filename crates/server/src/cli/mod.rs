@@ -19,6 +19,7 @@ mod get;
 mod grant;
 mod history;
 mod import;
+mod ingest;
 mod key;
 mod list;
 mod move_all;
@@ -89,6 +90,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     let mut client = Client::new(origin.clone(), key);
     let done = match &command {
         Command::Put(args) => put::run(&mut client, format, args, &content).await,
+        Command::Ingest(args) => ingest::run(&mut client, format, args).await,
         Command::Get(args) => get::run(&mut client, format, args).await,
         Command::List(args) => list::run(&mut client, format, args).await,
         Command::Search(args) => search::run(&mut client, format, args).await,
@@ -140,6 +142,7 @@ fn origin(common: &Common, command: &Command) -> Result<(Origin, Option<String>)
 fn may_create(command: &Command) -> bool {
     match command {
         Command::Put(args) => args.create_store,
+        Command::Ingest(args) => args.create_store || args.oracle.is_some(),
         Command::Store(StoreCommand::Create { .. })
         | Command::Key(KeyCommand::Create(_))
         | Command::Session(_)
