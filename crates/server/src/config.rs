@@ -5,6 +5,7 @@
 //! and no message here repeats a line of it, in case somebody wrote one there all the same.
 
 mod kilroy;
+mod mcp;
 mod search;
 mod server;
 mod sharing;
@@ -19,6 +20,7 @@ use kilroy::KilroySection;
 use loci_engine::Secret;
 use loci_http::{HttpOptions, Tokens};
 use loci_model::{Level, Power, PrincipalKind, limit};
+use mcp::McpSection;
 use search::SearchSection;
 use serde::Deserialize;
 use server::ServerSection;
@@ -47,6 +49,7 @@ pub(crate) struct Config {
     jwt: Option<JwtSection>,
     pub(crate) homes: HomesSection,
     pub(crate) tools: ToolsSection,
+    pub(crate) mcp: McpSection,
     pub(crate) kilroy: KilroySection,
     #[serde(rename = "principal")]
     pub(crate) principals: Vec<PrincipalEntry>,
@@ -246,12 +249,18 @@ impl Config {
         self.jwt.as_ref().map_or(Ok(()), JwtSection::check)?;
         self.homes.check()?;
         self.kilroy.check()?;
+        self.mcp.check()?;
         self.limits.check()
     }
 
     /// What verifies signed tokens, if any are taken.
     pub(crate) fn tokens(&self) -> Result<Option<Arc<Tokens>>, Failure> {
         self.jwt.as_ref().map(JwtSection::resolve).transpose()
+    }
+
+    /// Who issues the tokens that are taken.
+    pub(crate) fn issuer(&self) -> Option<String> {
+        self.jwt.as_ref().and_then(JwtSection::issuer)
     }
 
     /// The limits, over the defaults.

@@ -6,6 +6,7 @@ use crate::config::{Config, SearchConfig};
 use crate::exit::Failure;
 use crate::held::{Held, Refusal};
 use crate::holder::Kind;
+use crate::mcp::{self, McpOptions};
 use crate::place::Place;
 use crate::searching;
 use crate::socket::{self, SocketFiles};
@@ -34,6 +35,8 @@ pub(crate) struct Holding {
     start: FirstStart,
     /// What models may do by themselves.
     tools: ToolOptions,
+    /// How models' programs reach it.
+    mcp: McpOptions,
 }
 
 /// A place that answers requests: through [`Self::router`] here, and a directory's socket to others.
@@ -66,7 +69,8 @@ impl Holding {
             ))),
             other => settling(place, other.into()),
         })?;
-        Ok(Self { held, engine, following: None, start, tools: ToolOptions::default() })
+        let (tools, mcp) = (ToolOptions::default(), McpOptions::default());
+        Ok(Self { held, engine, following: None, start, tools, mcp })
     }
 
     /// The same place, shared and summarised as the configuration says.
@@ -74,6 +78,7 @@ impl Holding {
         self,
         config: &Config,
         tools: ToolOptions,
+        mcp: McpOptions,
         summarizer: Option<ModelSummarizer>,
     ) -> Self {
         let engine = match summarizer {
@@ -82,7 +87,7 @@ impl Holding {
         };
         let engine = engine.with_homes(config.homes.limits());
         let engine = engine.with_guarded_searches(config.limits.search_only_per_minute());
-        Self { engine, tools, ..self }
+        Self { engine, tools, mcp, ..self }
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -131,13 +136,20 @@ impl Holding {
         let doors = doors.merge(kilroy::router(self.engine.clone()));
         let doors = doors.merge(mobius::router(self.engine.clone()));
         let doors = doors.merge(tool::router(self.engine.clone(), self.tools));
+        let (stop, stopping) = watch::channel(false);
+        let doors = doors.merge(mcp::router(
+            self.engine.clone(),
+            self.tools,
+            self.mcp.clone(),
+            options.body_bytes_max,
+            stopping.clone(),
+        ));
         let mut openapi = anthropic::openapi();
         openapi.merge(tool::openapi());
         openapi.merge(robutler::openapi());
         openapi.merge(kilroy::openapi());
         openapi.merge(mobius::openapi());
         let router = loci_http::router(self.engine.clone(), doors, openapi, options);
-        let (stop, stopping) = watch::channel(false);
         let local = match &self.held {
             Held::Directory { path, .. } => {
                 let (listener, files) = socket::bind(path)

@@ -81,7 +81,9 @@ pub(crate) fn timing(route: &str) -> Timing {
 /// Whether it does not matter to a route who asks, nor how old is what it tells. Neither is looked up
 /// then: a probe must not wait for storage only because it brings a key.
 pub(crate) fn is_for_anybody(route: &str) -> bool {
-    matches!(route, "/healthz" | "/readyz" | "/openapi.json")
+    let is_probe = matches!(route, "/healthz" | "/readyz" | "/openapi.json");
+    // How to get a credential is for those who have none.
+    is_probe || route.starts_with("/.well-known/")
 }
 
 /// The native routes, without layers.

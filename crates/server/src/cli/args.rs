@@ -5,6 +5,7 @@ use super::agent::AgentCommand;
 use super::chat::ChatCommand;
 use super::events::EventsArgs;
 use super::grant::{GrantArgs, GrantsArgs, RevokeArgs};
+use super::mcp::McpArgs;
 use super::seal::{OpenArgs, SealArgs, SealCommand};
 use crate::place::{DatabaseUrl, Place};
 use clap::{Parser, Subcommand, ValueEnum};
@@ -46,6 +47,8 @@ pub(crate) struct Common {
 pub(crate) enum Command {
     /// Run the server
     Serve(ServeArgs),
+    /// Serve tools to a program over standard input and output, by the Model Context Protocol
+    Mcp(McpArgs),
     /// Write a memory, from an option, a file or standard input
     Put(PutArgs),
     /// Print a memory's content
