@@ -198,7 +198,7 @@ impl Wanted {
                 plain(Label::Person)
             }
             Self::NamedKin => {
-                is(lexicon::noun(first.word) & KIN != 0)?;
+                is(noun(first.word) & KIN != 0)?;
                 is(words.len() > 2 && words[1].is_one_of(&["named", "called"]))?;
                 plain(Label::Person)
             }
