@@ -184,7 +184,11 @@ fn measure(name: &str, set: &str) -> Tally {
 #[test]
 fn the_sets_are_read_as_they_should_be() {
     let mut all = Tally::default();
-    for (name, set) in [("first", include_str!("sentences/first.txt"))] {
+    let sets = [
+        ("first", include_str!("sentences/first.txt")),
+        ("second", include_str!("sentences/second.txt")),
+    ];
+    for (name, set) in sets {
         let tally = measure(name, set);
         assert!(tally.precision() >= PRECISION_MIN, "{name}: precision {}", tally.precision());
         assert!(tally.recall() >= RECALL_MIN, "{name}: recall {}", tally.recall());
