@@ -102,6 +102,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Read an export, from a file or standard input
     Import(ImportArgs),
+    /// Read what messages claim, from JSON lines to JSON lines
+    Extract(ExtractArgs),
     /// Move everything between a data directory and a PostgreSQL database, or two of a kind
     Move(MoveArgs),
     /// Report on the environment: directory, disk, configuration, server
@@ -473,6 +475,13 @@ pub(crate) struct ExportArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
     /// A file, or - for standard input
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExtractArgs {
+    /// A file of lines {id, speaker, at, text}, or - for standard input
+    #[arg(default_value = "-")]
     pub(crate) file: PathBuf,
 }
 

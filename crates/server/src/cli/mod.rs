@@ -14,6 +14,7 @@ mod doctor;
 mod duplicates;
 mod eval;
 mod events;
+mod extract;
 mod find;
 mod get;
 mod grant;
@@ -78,6 +79,9 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         }
         return move_all::run(format, args).await;
     }
+    if let Command::Extract(args) = &command {
+        return extract::run(&args.file);
+    }
     if let Command::Seal(command) = &command {
         return seal::run(format, command);
     }
@@ -112,7 +116,11 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         Command::Export(args) => backup::export(&mut client, format, &args.file).await,
         Command::Import(args) => import::run(&mut client, format, &args.file).await,
         Command::Doctor(args) => doctor::run(&mut client, format, &origin, args).await,
-        Command::Serve(_) | Command::Eval(_) | Command::Move(_) | Command::Seal(_) => Ok(()),
+        Command::Serve(_)
+        | Command::Eval(_)
+        | Command::Move(_)
+        | Command::Extract(_)
+        | Command::Seal(_) => Ok(()),
     };
     client.close().await;
     done
