@@ -192,11 +192,7 @@ impl Reader<'_> {
             let now = ["now", "today", "present"].contains(&self.word(next));
             if let Some((end_day, end)) = read {
                 let days = Days { first: from.first, end: end_day };
-                return Some(Phrase {
-                    tokens: at..end,
-                    role: Role::Between,
-                    days: Some(days),
-                });
+                return Some(Phrase { tokens: at..end, role: Role::Between, days: Some(days) });
             }
             if now {
                 return Some(Phrase { tokens: at..next + 1, role: Role::Since, days: Some(from) });
@@ -242,21 +238,31 @@ impl Reader<'_> {
                     end += 1;
                 }
                 let is_time = self.has(end, UNIT | WEEKDAY | SEASON | MONTH)
-                    || ["morning", "evening", "night", "afternoon", "time"].contains(&self.word(end));
+                    || ["morning", "evening", "night", "afternoon", "time"]
+                        .contains(&self.word(end));
                 is_time.then(|| often(end + 1)).flatten()
             }
             "once" | "twice" if ["a", "per", "every"].contains(&self.word(at + 1)) => {
                 self.has(at + 2, UNIT).then(|| often(at + 3)).flatten()
             }
             "on" | "in" => {
-                let end = if ["the", "most"].contains(&self.word(at + 1)) { at + 2 } else { at + 1 };
+                let end =
+                    if ["the", "most"].contains(&self.word(at + 1)) { at + 2 } else { at + 1 };
                 let plural = self.word(end).strip_suffix('s');
                 let is_day = plural.is_some_and(|day| {
                     super::lexicon::classes(day) & WEEKDAY != 0 || day == "weekend"
                 });
-                let is_part = ["mornings", "evenings", "afternoons", "morning", "evening",
-                    "evenings", "weekend", "afternoon"]
-                    .contains(&self.word(end));
+                let is_part = [
+                    "mornings",
+                    "evenings",
+                    "afternoons",
+                    "morning",
+                    "evening",
+                    "evenings",
+                    "weekend",
+                    "afternoon",
+                ]
+                .contains(&self.word(end));
                 (is_day || is_part).then(|| often(end + 1)).flatten()
             }
             "at" if ["night", "weekends", "lunch"].contains(&self.word(at + 1)) => often(at + 2),
@@ -295,9 +301,7 @@ impl Reader<'_> {
     /// Early, mid, late, the end of.
     fn part(&self, at: usize) -> (Part, usize) {
         let after_the = if self.word(at) == "the" { at + 1 } else { at };
-        let of = |part, at: usize| {
-            (part, if self.word(at) == "of" { at + 1 } else { at })
-        };
+        let of = |part, at: usize| (part, if self.word(at) == "of" { at + 1 } else { at });
         match self.word(after_the) {
             "early" | "start" | "beginning" => of(Part::First, after_the + 1),
             "mid" | "middle" => of(Part::Middle, after_the + 1),
@@ -438,9 +442,27 @@ impl Reader<'_> {
                 }
                 "few" | "several" => 3,
                 word => {
-                    let names = ["two", "three", "four", "five", "six", "seven", "eight", "nine",
-                        "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen",
-                        "seventeen", "eighteen", "nineteen", "twenty"];
+                    let names = [
+                        "two",
+                        "three",
+                        "four",
+                        "five",
+                        "six",
+                        "seven",
+                        "eight",
+                        "nine",
+                        "ten",
+                        "eleven",
+                        "twelve",
+                        "thirteen",
+                        "fourteen",
+                        "fifteen",
+                        "sixteen",
+                        "seventeen",
+                        "eighteen",
+                        "nineteen",
+                        "twenty",
+                    ];
                     let tens = ["thirty", "forty", "fifty", "sixty"];
                     match names.iter().position(|name| *name == word) {
                         Some(place) => i32::try_from(place).ok()? + 2,
@@ -471,7 +493,11 @@ impl Reader<'_> {
     }
 
     fn ago(&self, at: usize) -> Option<Read> {
-        let at = if ["about", "around", "almost", "over"].contains(&self.word(at)) { at + 1 } else { at };
+        let at = if ["about", "around", "almost", "over"].contains(&self.word(at)) {
+            at + 1
+        } else {
+            at
+        };
         let (count, unit) = self.count(at)?;
         let is_ago = ["ago", "back"].contains(&self.word(unit + 1));
         let days = is_ago.then(|| self.shifted(count, self.word(unit), -1))??;
