@@ -23,6 +23,9 @@ const PRIOR: f32 = 0.9;
 /// The most claims of one text.
 const CLAIMS_MAX: usize = 512;
 
+/// An object: what it is called, which aspect it is of, and whether it has a name of its own.
+type Named = (Mention, Aspect, bool);
+
 impl<'t> Reader<'t> {
     /// Remembers a person who was named.
     pub(super) fn meet(&mut self, scene: &Scene<'_, 't>, subject: &Subject) {
@@ -157,7 +160,7 @@ impl<'t> Reader<'t> {
         start: usize,
         end: usize,
         wanted: Wanted,
-    ) -> Option<(Vec<(Mention, Aspect, bool)>, usize)> {
+    ) -> Option<(Vec<Named>, usize)> {
         let Objects { pieces, end: stop } =
             objects::cut(scene.tokens, scene.is_time, start, end, wanted)?;
         let mut found = Vec::new();

@@ -77,7 +77,7 @@ impl<'t> Reader<'t> {
             let follows_if = clauses.get(number + 1).is_some_and(|next| {
                 next.link == Link::If && !is_polite(&tokens[next.tokens.clone()])
             });
-            before = Some(self.clause(&scene, clause, cue, follows_if, before, sentence));
+            before = Some(self.clause(&scene, clause, cue, follows_if, before.as_ref(), sentence));
         }
     }
 
@@ -87,7 +87,7 @@ impl<'t> Reader<'t> {
         clause: &Clause,
         cue: Option<Cue>,
         follows_if: bool,
-        before: Option<Before>,
+        before: Option<&Before>,
         sentence: &Sentence,
     ) -> Before {
         let tokens = &scene.tokens[clause.tokens.clone()];
@@ -95,17 +95,17 @@ impl<'t> Reader<'t> {
             scene.phrases.iter().filter(|phrase| clause.tokens.contains(&phrase.tokens.start)),
         );
         // "Last year, I moved": the time stands before the clause.
-        let times = match &before {
+        let times = match before {
             Some(before) if own_times.is_empty() && before.group.is_none() => before.times,
             _ => own_times,
         };
         let start = skip_openers(scene.tokens, scene.is_time, &clause.tokens);
-        let mut read = self.whose(scene, clause, start, before.as_ref(), sentence);
+        let mut read = self.whose(scene, clause, start, before, sentence);
         let is_own = read
             .as_ref()
             .is_some_and(|(found, _)| found.subject == Subject::Speaker && found.end > start);
         let is_if = clause.link == Link::If && !is_polite(tokens);
-        let inherited = match before.as_ref().map_or(Govern::None, |before| before.govern) {
+        let inherited = match before.map_or(Govern::None, |before| before.govern) {
             Govern::None => Govern::None,
             // What is set against the doubt is free of it, and so is what "I" say beside it.
             _ if clause.link == Link::Beside => Govern::None,
@@ -174,14 +174,14 @@ impl<'t> Reader<'t> {
         let is_bare_verb = verbs::can_be(first.word, THIRD | PAST | BASE)
             || first.has(AUXILIARY)
             || first.is_one_of(&["not", "never", "no"]);
-        if !is_bare_verb || first.has(NOMINATIVE) || first.is_capital && clause.link != Link::First
-        {
-            if let Some(found) = subject(tokens, start, end) {
-                let group = verb(&found);
-                let is_person = !matches!(found.subject, Subject::Thing(_));
-                if group.is_some() || is_person {
-                    return Some((found, group));
-                }
+        let may_have_subject = !is_bare_verb
+            || first.has(NOMINATIVE)
+            || first.is_capital && clause.link != Link::First;
+        if may_have_subject && let Some(found) = subject(tokens, start, end) {
+            let group = verb(&found);
+            let is_person = !matches!(found.subject, Subject::Thing(_));
+            if group.is_some() || is_person {
+                return Some((found, group));
             }
         }
         let carried = before.and_then(|before| Some((before, before.found.as_ref()?)));

@@ -174,7 +174,7 @@ pub(super) fn name(tokens: &[Token<'_>], at: usize, end: usize) -> Option<Range<
         let is_name = token.kind == Kind::Word
             && !token.has(NOMINATIVE | AUXILIARY | PREPOSITION | PRONOUN)
             && (token.is_capital || last == at && token.has(FIRST_NAME) && !token.has(ADVERB))
-            && !(last > at && !tokens[last - 1].is_capital);
+            && (last == at || tokens[last - 1].is_capital);
         if !is_name {
             break;
         }

@@ -1,7 +1,8 @@
 //! From the tense of a clause and its phrases of time to what holds from when to when, or to nothing:
 //! plans without a date, wishes and a past that tells of no end are no facts.
 
-use super::dates::{Days, Phrase, Role, midnight};
+use super::dates::{Phrase, Role};
+use super::days::{Days, midnight};
 use super::frames::Course;
 use super::group::Group;
 use crate::ontology::Relation;
