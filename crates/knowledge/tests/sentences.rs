@@ -74,7 +74,11 @@ fn moment(day: &str) -> Option<String> {
     match day {
         "" => None,
         "now" => Some(Timestamp::parse(AT).expect("a time that is right").to_string()),
-        day => Some(Timestamp::parse(&format!("{day}T00:00:00Z")).expect("a time that is right").to_string()),
+        day => Some(
+            Timestamp::parse(&format!("{day}T00:00:00Z"))
+                .expect("a time that is right")
+                .to_string(),
+        ),
     }
 }
 

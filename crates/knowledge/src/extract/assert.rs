@@ -130,7 +130,13 @@ impl<'t> Reader<'t> {
             let Some(word) = scene.tokens.get(at).filter(|_| at < end) else { return };
             let tail = frame.tails.iter().find(|tail| tail.prepositions.contains(&word.word));
             let Some(tail) = tail else { return };
-            let Some((objects, stop)) = self.objects(scene, at + 1, end, tail.wanted) else {
+            // "living in": what the word stands with belongs to it.
+            let is_verb = word.is_one_of(&["living", "working", "based"]);
+            let begin = match scene.tokens.get(at + 1) {
+                Some(next) if is_verb && next.is_one_of(&["in", "at", "for", "near"]) => at + 2,
+                _ => at + 1,
+            };
+            let Some((objects, stop)) = self.objects(scene, begin, end, tail.wanted) else {
                 return;
             };
             at = stop;

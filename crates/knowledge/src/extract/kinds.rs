@@ -56,6 +56,7 @@ wanted! {
     Role = "role"
     Org = "org"
     Employer = "employer"
+    Workplace = "workplace"
     Company = "company"
     Group = "group"
     Membership = "membership"
@@ -161,6 +162,7 @@ impl Wanted {
             }
             Self::Goal | Self::VerbGoal | Self::Means => ["so", "by"].contains(&word),
             Self::Tool => ["to", "instead"].contains(&word),
+            Self::Role => ["living", "working", "based", "to"].contains(&word),
             _ => word == "to" || word == "instead",
         }
     }
@@ -253,6 +255,10 @@ impl Wanted {
                 is(is_name || any & COMPANY != 0 || classes & ORG_NOUN != 0)?;
                 is(classes & (GROUP_NOUN | NOT_ROLE) == 0 && any & KIN == 0)?;
                 is(!first.has(FIRST_NAME) || words.len() > 1)?;
+                plain(Label::Organization)
+            }
+            Self::Workplace => {
+                is(classes & ORG_NOUN != 0)?;
                 plain(Label::Organization)
             }
             Self::Company => {

@@ -219,8 +219,7 @@ fn skip_words_before(tokens: &[Token<'_>], mut at: usize, end: usize) -> usize {
                 && tokens.get(at + 1).is_some()
                 && !token.word.ends_with("ing")
             || token.is("all")
-                && tokens.get(at + 1).is_some_and(|next| next.is_one_of(&["the", "my"]))
-            || token.is("only");
+                && tokens.get(at + 1).is_some_and(|next| next.is_one_of(&["the", "my"]));
         at += match (is_a_lot, is_lots, is_article) {
             (true, _, _) => 3,
             (_, true, _) => 2,

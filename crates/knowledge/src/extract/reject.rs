@@ -141,7 +141,8 @@ fn is_others(line: &str, speaker: &str) -> bool {
         "title",
     ]
     .contains(&label.to_ascii_lowercase().as_str());
-    !is_own && (is_role || talks && !is_topic(label))
+    let is_name = label.split_whitespace().all(|word| word.starts_with(char::is_uppercase));
+    !is_own && (is_role || talks && is_name && !is_topic(label))
 }
 
 /// Words before a colon that announce something of one's own.
