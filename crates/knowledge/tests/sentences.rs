@@ -13,7 +13,7 @@ const SPEAKER: &str = "Maya";
 /// The least share of what is read that must be right.
 const PRECISION_MIN: f64 = 0.95;
 /// The least share of what is said that must be read.
-const RECALL_MIN: f64 = 0.90;
+const RECALL_MIN: f64 = 0.95;
 
 /// A fact as the sets write it, names without case and articles.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -187,7 +187,6 @@ fn measure(name: &str, set: &str) -> Tally {
 
 #[test]
 fn the_sets_are_read_as_they_should_be() {
-    let mut all = Tally::default();
     let sets = [
         ("first", include_str!("sentences/first.txt")),
         ("second", include_str!("sentences/second.txt")),
@@ -197,6 +196,5 @@ fn the_sets_are_read_as_they_should_be() {
         let tally = measure(name, set);
         assert!(tally.precision() >= PRECISION_MIN, "{name}: precision {}", tally.precision());
         assert!(tally.recall() >= RECALL_MIN, "{name}: recall {}", tally.recall());
-        all.add(tally);
     }
 }

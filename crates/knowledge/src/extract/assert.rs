@@ -6,7 +6,8 @@ use super::frames::{self, Course, Element, Frame, Who};
 use super::group::Group;
 use super::kinds::Wanted;
 use super::lexicon::{
-    ADVERB, COLLEAGUE, CONJUNCTION, HOUSING, ILLNESS, KIN, PET, PREPOSITION, TRAILING, noun,
+    ADVERB, COLLEAGUE, CONJUNCTION, HOUSING, ILLNESS, KIN, LANGUAGE, PET, PLACE, PREPOSITION,
+    TRAILING, noun,
 };
 use super::objects::{self, Objects};
 use super::possess::{self, Object};
@@ -126,6 +127,10 @@ impl<'t> Reader<'t> {
                 && (scene.is_time[at] || scene.tokens[at].is_one_of(&[",", "there", "here"]))
             {
                 at += 1;
+            }
+            // "at a hospital in Madrid as a nurse": where it is says nothing here.
+            if at + 2 < end && scene.tokens[at].is("in") && scene.tokens[at + 1].has(PLACE) {
+                at += 2;
             }
             let Some(word) = scene.tokens.get(at).filter(|_| at < end) else { return };
             let tail = frame.tails.iter().find(|tail| tail.prepositions.contains(&word.word));
@@ -421,6 +426,11 @@ fn match_words(
 
 /// The part of an object that is its name: "dog named Rex" is Rex, "sister Ana" is Ana.
 fn narrowed(tokens: &[Token<'_>], piece: Range<usize>, wanted: Wanted) -> Option<Range<usize>> {
+    if wanted == Wanted::Lang {
+        // "a little Portuguese" is Portuguese.
+        let language = piece.clone().find(|at| tokens[*at].has(LANGUAGE))?;
+        return Some(language..piece.end);
+    }
     let is_people = matches!(wanted, Wanted::Person | Wanted::KnownPerson | Wanted::Coworker);
     if !matches!(wanted, Wanted::NamedPet | Wanted::NamedKin) && !is_people {
         return Some(piece);

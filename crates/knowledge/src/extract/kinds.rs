@@ -45,7 +45,6 @@ wanted! {
     Preference = "preference"
     Place = "place"
     NewPlace = "newplace"
-    Town = "town"
     Visited = "visited"
     Trip = "trip"
     Person = "person"
@@ -142,7 +141,6 @@ impl Wanted {
             self,
             Self::Place
                 | Self::NewPlace
-                | Self::Town
                 | Self::Org
                 | Self::Employer
                 | Self::Role
@@ -201,13 +199,13 @@ impl Wanted {
                 is(!(is_name && any & TOOL != 0 && any & PLACE == 0))?;
                 plain(Label::Location)
             }
-            Self::NewPlace | Self::Town | Self::Visited => {
+            Self::NewPlace | Self::Visited => {
                 is(any & STORE == 0 || any & PLACE != 0)?;
                 is(any & (TOOL | COMPANY) == 0 || any & PLACE != 0)?;
                 let is_place = is_name && !last.is("team")
                     || any & PLACE != 0
                     || self == Self::NewPlace && is_region(head.word);
-                is(is_place && !(self == Self::Town && any & PLACE == 0))?;
+                is(is_place)?;
                 is(classes & (ORG_NOUN | GROUP_NOUN | ROLE) == 0
                     && !first.has(FIRST_NAME & !PLACE)
                     || any & PLACE != 0)?;
@@ -253,6 +251,7 @@ impl Wanted {
             Self::Employer => {
                 is(!is_vague && !is_no_org(words) && any & PLACE == 0)?;
                 is(is_name || any & COMPANY != 0 || classes & ORG_NOUN != 0)?;
+                is(any & TOOL == 0 || any & COMPANY != 0)?;
                 is(classes & (GROUP_NOUN | NOT_ROLE) == 0 && any & KIN == 0)?;
                 is(!first.has(FIRST_NAME) || words.len() > 1)?;
                 plain(Label::Organization)

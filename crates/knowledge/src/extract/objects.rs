@@ -166,6 +166,15 @@ fn piece(
                 break;
             }
         }
+        // "founder of Lumen" works for Lumen; "head of sales" does not work for sales.
+        let heads = ["ceo", "cto", "cfo", "coo", "founder", "co-founder", "cofounder", "president"];
+        if wanted == Wanted::Role
+            && token.is("of")
+            && at > start
+            && tokens[at - 1].is_one_of(&heads)
+        {
+            break;
+        }
         if token.has(WH) || token.is("that") && at > start || token.is("if") {
             break;
         }

@@ -3,9 +3,9 @@
 
 use super::kinds::Wanted;
 use super::lexicon::{
-    self, ACTIVITY, AWARD, CODE_LANGUAGE, DEGREE, FAMILY_ROLE, FEAT, ILLNESS, INSTRUMENT, KIN,
-    LANGUAGE, MEDICINE, NATIONALITY, NOT_ROLE, ORG_NOUN, OWNABLE, PET, SPORT, STATE, TOOL, VAGUE,
-    WORK_PIECE, noun,
+    self, ACTIVITY, AWARD, CODE_LANGUAGE, DEGREE, FAMILY_ROLE, FEAT, FIRST_NAME, ILLNESS,
+    INSTRUMENT, KIN, LANGUAGE, MEDICINE, NATIONALITY, NOT_ROLE, ORG_NOUN, OWNABLE, PET, PLACE,
+    SPORT, STATE, TOOL, VAGUE, WORK_PIECE, noun,
 };
 use super::nature::{View, is_diet, is_state, is_vice};
 use super::tokens::Kind;
@@ -307,10 +307,11 @@ pub(super) fn check(wanted: Wanted, view: &View<'_, '_>) -> Option<(Option<Label
                 && !words.iter().any(|token| {
                     token.is_one_of(&["you", "your", "decision", "answer", "myself"])
                 }))?;
-            is(any & KIN == 0 || wanted == Wanted::Cause)?;
+            is(any & (KIN | FIRST_NAME) == 0 || wanted == Wanted::Cause)?;
             plain(if wanted == Wanted::Belief { Label::Belief } else { Label::Cause })
         }
         Wanted::Effect => {
+            is(any & PLACE == 0)?;
             is(!is_vague
                 && !last.is_one_of(&[
                     "chance", "break", "hope", "advice", "example", "ride", "call", "smile",

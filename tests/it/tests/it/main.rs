@@ -16,6 +16,7 @@ mod compaction;
 mod crash;
 mod disk_full;
 mod doors;
+mod extract;
 mod failing_disk;
 mod harness;
 mod history;
