@@ -10,6 +10,7 @@ mod groups;
 mod guard;
 mod homes;
 mod identity;
+mod knowledge;
 mod lifecycle;
 mod places;
 mod search;
