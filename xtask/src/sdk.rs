@@ -41,6 +41,8 @@ pub(crate) fn steps(root: &Path, binary: &Path, servers: &Servers, report: &mut 
     }
     let name = "Mobius for TypeScript";
     report.step(name, || mobius_typescript(root, binary, Backing::directory()?));
+    report.step("MCP for Python", || mcp_python(root, binary, Backing::directory()?));
+    report.step("MCP for TypeScript", || mcp_typescript(root, binary, Backing::directory()?));
     let database = || Backing::database(&servers.floor_url()?);
     report.step(&format!("Python SDK, {ON_POSTGRES}, on PostgreSQL"), || {
         python(root, binary, ON_POSTGRES, database()?)
@@ -97,6 +99,19 @@ fn mobius_python(root: &Path, binary: &Path, release: &str, backing: Backing) ->
     let mut command = pytest(&venv, &folder);
     command.env("LOCI_BIN", binary);
     step::run_tests(against(&server, &mut command))
+}
+
+fn mcp_python(root: &Path, binary: &Path, backing: Backing) -> Verdict {
+    let folder = root.join("tests/sdk/mcp-python");
+    let venv = venv::with(root, "mcp", &folder.join("requirements.txt"))?;
+    let server = Server::start(binary, backing)?;
+    let mut command = pytest(&venv, &folder);
+    command.env("LOCI_BIN", binary);
+    step::run_tests(against(&server, &mut command))
+}
+
+fn mcp_typescript(root: &Path, binary: &Path, backing: Backing) -> Verdict {
+    node(binary, &root.join("tests/sdk/mcp-typescript"), backing)
 }
 
 fn mobius_typescript(root: &Path, binary: &Path, backing: Backing) -> Verdict {

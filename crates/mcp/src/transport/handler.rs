@@ -28,14 +28,14 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(55);
 
 /// One server. Cheap to clone: the library makes one for each request.
 #[derive(Clone)]
-pub(super) struct Handler {
+pub(super) struct Face {
     pub(super) offer: Arc<Offer>,
     tools: Arc<Vec<Tool>>,
     pub(super) stopping: watch::Receiver<bool>,
     pub(super) streams: Streams,
 }
 
-impl Handler {
+impl Face {
     pub(super) fn new(offer: Offer, stopping: watch::Receiver<bool>) -> Self {
         let tools = offer.tools.iter().flat_map(|set| set.tools()).map(described).collect();
         let tools = Arc::new(tools);
@@ -63,7 +63,7 @@ impl Handler {
     }
 }
 
-impl ServerHandler for Handler {
+impl ServerHandler for Face {
     fn get_info(&self) -> ServerConfig {
         let mut capabilities = ServerCapabilities::default();
         capabilities.tools = Some(Default::default());

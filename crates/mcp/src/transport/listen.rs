@@ -4,7 +4,7 @@
 //! server. A stream ends by itself after a while, and its client listens again with its credential:
 //! so a key that was revoked learns nothing for long.
 
-use super::handler::{Handler, refused};
+use super::handler::{Face, refused};
 use crate::resources::Library;
 use loci_engine::Context;
 use loci_model::Timestamp;
@@ -32,7 +32,7 @@ impl Default for Streams {
     }
 }
 
-impl Handler {
+impl Face {
     /// Tells of changes until the client goes, the server stops, or the stream is old.
     pub(super) async fn follow(
         &self,

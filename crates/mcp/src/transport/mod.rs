@@ -10,7 +10,7 @@ use crate::prompts::Prompt;
 use crate::resources::Library;
 use crate::seam::ToolSet;
 use bytes::Bytes;
-use handler::Handler;
+use handler::Face;
 use http::{HeaderName, Request, Response};
 use http_body_util::combinators::BoxBody;
 use loci_model::Timestamp;
@@ -63,7 +63,7 @@ pub struct EndpointOptions {
 /// The protocol over HTTP, for any path. Cheap to clone.
 #[derive(Clone)]
 pub struct Endpoint {
-    service: StreamableHttpService<Handler, NeverSessionManager>,
+    service: StreamableHttpService<Face, NeverSessionManager>,
     library: Option<Library>,
 }
 
@@ -83,7 +83,7 @@ impl Endpoint {
             .enforce_origin_validation()
             .with_max_request_body_bytes(options.body_bytes_max);
         let library = offer.library.clone();
-        let handler = Handler::new(offer, stopping);
+        let handler = Face::new(offer, stopping);
         let factory = move || Ok(handler.clone());
         Self { service: StreamableHttpService::new(factory, Arc::default(), config), library }
     }
