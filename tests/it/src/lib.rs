@@ -21,6 +21,7 @@ mod history_feed;
 mod history_moments;
 mod search;
 mod server;
+pub mod ucan;
 
 pub use api::{Api, Memory, error_type, sha256};
 pub use bytes::{Needles, hits_in, hits_in_dir};
