@@ -6,7 +6,7 @@ use ring::signature::{ED25519, UnparsedPublicKey};
 use std::fmt;
 
 /// Bytes of a DID.
-pub const DID_BYTES_MAX: usize = 200;
+const DID_BYTES_MAX: usize = 200;
 
 const ED25519_CODE: u64 = 0xed;
 const DID_CODE: u64 = 0x0d1d;

@@ -1,4 +1,5 @@
 //! Chains of our own making: every way to lengthen, widen, forge or break one.
+#![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 #[allow(
     dead_code,

@@ -26,7 +26,7 @@ impl Signer {
     /// Somebody with a DID of another method.
     pub fn named(did: &str, source: u64) -> Self {
         let source: [u8; 32] = Sha256::digest(source.to_be_bytes()).into();
-        let pair = Ed25519KeyPair::from_seed_unchecked(&source).unwrap();
+        let pair = Ed25519KeyPair::from_seed_unchecked(&source).expect("any bytes are a key");
         Self { pair, did: did.to_owned() }
     }
 
@@ -173,7 +173,7 @@ fn audience(did: &str) -> Vec<u8> {
 fn principal(did: &str, key: &[u8]) -> Vec<u8> {
     match did.strip_prefix("did:key:") {
         Some(_) => [&[0xed, 0x01], key].concat(),
-        None => [&[0x9d, 0x1a], did.strip_prefix("did:").unwrap().as_bytes()].concat(),
+        None => [&[0x9d, 0x1a], did.strip_prefix("did:").expect("a DID").as_bytes()].concat(),
     }
 }
 
@@ -228,7 +228,7 @@ fn value(value: &Value) -> Vec<u8> {
     match value {
         Value::Null => vec![0xf6],
         Value::Bool(is) => vec![if *is { 0xf5 } else { 0xf4 }],
-        Value::Number(number) => match number.as_i64().unwrap() {
+        Value::Number(number) => match number.as_i64().expect("whole numbers only") {
             number @ 0.. => head(0, number as u64),
             number => head(1, (-1 - number) as u64),
         },
@@ -276,7 +276,7 @@ fn base58(bytes: &[u8]) -> String {
 fn unbase58(text: &str) -> Vec<u8> {
     let mut out: Vec<usize> = vec![];
     for letter in text.chars() {
-        let mut carry = BASE58.find(letter).unwrap();
+        let mut carry = BASE58.find(letter).expect("a letter of the alphabet");
         for byte in &mut out {
             carry += *byte * 58;
             *byte = carry & 0xff;

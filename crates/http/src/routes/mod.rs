@@ -70,6 +70,8 @@ pub(crate) fn timing(route: &str) -> Timing {
         "/v1/import" => Timing::Uploaded,
         // A device sends whatever it has not sent yet, and would send the same for ever.
         "/api/storage/memory-scoped" => Timing::Batched,
+        // A conversation is handed over whole when it ends.
+        "/qiforge/messages" | "/qiforge//messages" => Timing::Batched,
         "/v1/backup" | "/v1/export" | "/v1/check" => Timing::Streamed,
         _ => Timing::Bounded,
     }
@@ -78,7 +80,13 @@ pub(crate) fn timing(route: &str) -> Timing {
 /// Whether it does not matter to a route who asks, nor how old is what it tells. Neither is looked up
 /// then: a probe must not wait for storage only because it brings a key.
 pub(crate) fn is_for_anybody(route: &str) -> bool {
-    matches!(route, "/healthz" | "/readyz" | "/openapi.json")
+    matches!(route, "/healthz" | "/readyz" | "/openapi.json" | "/.well-known/did.json")
+}
+
+/// Whether those who ask for a path prove who they are by tokens of their own making, and in no other
+/// way.
+pub(crate) fn is_for_visitors(path: &str) -> bool {
+    path.starts_with("/qiforge/")
 }
 
 /// The native routes, without layers.
