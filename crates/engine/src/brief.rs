@@ -202,6 +202,37 @@ impl Engine {
     }
 }
 
+/// A part of a brief under a title of its own.
+pub(crate) struct Section {
+    /// Ours, and harmless.
+    pub(crate) title: &'static str,
+    /// Quoted, the most important first.
+    pub(crate) lines: Vec<String>,
+}
+
+/// A brief of several parts in so many bytes. Each part tells its first line before any tells its
+/// second, so that none starves another; those without lines are left out.
+pub(crate) fn sections(parts: &[Section], bytes_max: usize) -> String {
+    let mut left = bytes_max.saturating_sub(HEAD.len() + NOTE.len() + FOOT.len());
+    let quoted = |line: &String| format!("- {}\n", plain(line));
+    let mut told: Vec<Vec<String>> = parts.iter().map(|_| Vec::new()).collect();
+    let longest = parts.iter().map(|part| part.lines.len()).max().unwrap_or(0);
+    for at in 0..longest {
+        for (part, told) in parts.iter().zip(&mut told) {
+            let Some(line) = part.lines.get(at).map(quoted) else { continue };
+            let title = if told.is_empty() { part.title.len() + ":\n".len() } else { 0 };
+            if let Some(rest) = left.checked_sub(line.len() + title) {
+                left = rest;
+                told.push(line);
+            }
+        }
+    }
+    let shown = parts.iter().zip(told).filter(|(_, told)| !told.is_empty());
+    let text: String =
+        shown.map(|(part, told)| format!("{}:\n{}", part.title, told.concat())).collect();
+    if text.is_empty() { text } else { [HEAD, NOTE, &text, FOOT].concat() }
+}
+
 fn age(memory: &Memory) -> (Timestamp, MemoryId) {
     (memory.updated_at, memory.id)
 }

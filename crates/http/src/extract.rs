@@ -10,6 +10,7 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use bytes::Bytes;
 use http::request::Parts;
 use http_body_util::BodyExt;
+use loci_engine::knowledge::FactId;
 use loci_engine::{Context, Identified};
 use loci_model::{KeyId, MemoryId, SessionId, StoreId};
 use serde::de::DeserializeOwned;
@@ -52,6 +53,7 @@ path_ids! {
     GrantName: "grant",
     KeyId: "API key",
     SessionId: "session",
+    FactId: "fact",
 }
 
 fn parse<T: PathId>(text: &str) -> Result<T> {

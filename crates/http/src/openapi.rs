@@ -1,8 +1,9 @@
 //! The OpenAPI document: our routes and the doors', generated from the code that serves them.
 
 use crate::routes::{
-    admin, attributes, brief, changes, chats, compact, dump, duplicates, embedding, erase, events,
-    grants, health, keys, policy, principals, sealed, search, sessions_note, stats, switches,
+    admin, attributes, brief, changes, chats, compact, context, dump, duplicates, embedding, erase,
+    events, grants, health, keys, knowledge, policy, principals, sealed, search, sessions_note,
+    stats, switches,
 };
 use crate::wire::ErrorEnvelope;
 use bytes::Bytes;
@@ -41,6 +42,11 @@ use utoipa::{Modify, OpenApi, ToSchema};
         compact::compact,
         compact::undo,
         brief::show,
+        knowledge::facts,
+        knowledge::dismiss,
+        knowledge::entities,
+        knowledge::ask,
+        context::show,
         stats::of_store,
         stats::of_all,
         keys::list,
@@ -69,6 +75,7 @@ use utoipa::{Modify, OpenApi, ToSchema};
         (name = "sealed", description = "Content that clients encrypt and only clients can open"),
         (name = "changes", description = "What happened in a store, in order"),
         (name = "search", description = "Finding memories, by word and by meaning"),
+        (name = "knowledge", description = "Facts in time and entities, derived from memories"),
         (name = "policy", description = "The switches of a store"),
         (name = "grants", description = "Who may use a store"),
         (name = "principals", description = "Who can own stores, hold keys and be granted access"),

@@ -33,6 +33,10 @@ async fn the_document_lists_every_native_route() {
         (format!("{store}/compact"), &["post"]),
         (format!("{store}/memories/{{memory_id}}/undo_compaction"), &["post"]),
         (format!("{store}/brief"), &["get"]),
+        (format!("{store}/facts"), &["get"]),
+        (format!("{store}/entities"), &["get"]),
+        ("/v1/knowledge".into(), &["post"]),
+        ("/v1/context".into(), &["get"]),
         (format!("{store}/stats"), &["get"]),
         ("/v1/stats".into(), &["get"]),
         ("/v1/api_keys".into(), &["get", "post"]),
@@ -57,7 +61,7 @@ async fn the_document_lists_every_native_route() {
             assert!(route["responses"]["4XX"]["content"].is_object(), "{method} {path}");
         }
     }
-    assert_eq!(paths.len(), 35);
+    assert_eq!(paths.len(), 40);
     let schemas = document["components"]["schemas"].as_object().unwrap();
     for (name, schema) in schemas {
         for (field, described) in schema["properties"].as_object().into_iter().flatten() {

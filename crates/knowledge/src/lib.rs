@@ -7,4 +7,5 @@
 
 pub mod claim;
 pub mod extract;
+pub mod graph;
 pub mod ontology;

@@ -114,3 +114,6 @@ pub const NEWCOMERS_PER_DAY: u32 = 1000;
 /// Searches in a minute of one store by one principal that may only search it, unless the operator
 /// says otherwise.
 pub const GUARDED_SEARCHES_PER_MINUTE: u32 = 60;
+
+/// Facts, entities, episodes or communities of one answer.
+pub const KNOWN_MAX: usize = 50;

@@ -5,6 +5,7 @@
 //! by word by the very next search. Vectors are made in the background and are found as soon as
 //! they are written; the answer says how far they reach.
 
+mod asked;
 mod cache;
 mod duplicates;
 mod follow;

@@ -255,7 +255,7 @@ impl Engine {
     }
 
     /// Embeds a query by one model; nothing when it cannot answer and words can.
-    async fn embed_by(
+    pub(crate) async fn embed_by(
         &self,
         model: &str,
         text: &Arc<str>,
@@ -267,13 +267,20 @@ impl Engine {
         if mode == Mode::Hybrid && self.search.is_resting(model, now) {
             return Ok(None);
         }
-        let (embedder, text) = (Arc::clone(embedder), Arc::clone(text));
+        if let Some(known) = self.search.asked.get(model, text) {
+            return Ok(Some(known));
+        }
+        let (embedder, asked) = (Arc::clone(embedder), Arc::clone(text));
         let embedding =
-            tokio::task::spawn_blocking(move || embedder.embed(&[&text], Purpose::Query));
+            tokio::task::spawn_blocking(move || embedder.embed(&[&asked], Purpose::Query));
         match embedding.await.map_err(lost)? {
             Ok(mut found) => {
                 self.search.is_well(model);
-                Ok(found.pop())
+                let vector = found.pop();
+                if let Some(vector) = &vector {
+                    self.search.asked.put(model, text, vector);
+                }
+                Ok(vector)
             }
             Err(error) => {
                 tracing::warn!(%error, "a query could not be embedded");

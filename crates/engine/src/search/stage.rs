@@ -33,7 +33,7 @@ pub(crate) enum Index {
 impl Place {
     pub(crate) fn index(&self) -> &StoreIndex {
         match &self.index {
-            Index::Followed(held) => &held.index,
+            Index::Followed(held) => &held.it.index,
             Index::Made(index) => index,
         }
     }
@@ -120,7 +120,7 @@ impl Engine {
                 return Ok(in_place::place(end, index, chosen, model));
             }
         }
-        let held = self.search.indexes.current(&self.storage, pass, end, chosen).await?;
+        let held = self.search.indexes.with_vectors(&self.storage, pass, end, chosen).await?;
         Ok(Place { store: end.store, index: Index::Followed(held), chosen, model })
     }
 

@@ -1,8 +1,10 @@
 //! What searching keeps between requests: the indexes, the embedders, and the two signals between
 //! writers, the background work that follows them, and those who wait for it.
 
+use super::asked::AskedLately;
 use super::cache::Indexes;
 use crate::Result;
+use crate::knowledge::{Graphs, Senses};
 use loci_model::Timestamp;
 use loci_search::embed::Embedder;
 use loci_storage::{Generation, Storage};
@@ -20,7 +22,7 @@ pub struct SearchOptions {
     /// Who embeds. The first makes the vectors; the others are there for queries against vectors
     /// made earlier, until those are replaced. None: search is by word only.
     pub embedders: Vec<Arc<dyn Embedder>>,
-    /// Bytes that indexes may take in memory.
+    /// Bytes that indexes may take in memory; what is known of stores may take a fourth of it more.
     pub index_bytes_max: usize,
     /// Stores with more memories than this are searched where they lie, if storage can do that.
     pub index_memories_max: u64,
@@ -42,6 +44,12 @@ impl Default for SearchOptions {
 /// The state of search, shared by every clone of the engine.
 pub(crate) struct SearchState {
     pub(crate) indexes: Indexes,
+    /// What is known of stores.
+    pub(crate) graphs: Graphs,
+    /// What the sorts of facts mean.
+    pub(crate) senses: Senses,
+    /// Questions that were embedded lately.
+    pub(crate) asked: AskedLately,
     pub(crate) index_memories_max: u64,
     pub(crate) embedders: Vec<Arc<dyn Embedder>>,
     pub(crate) computing: Semaphore,
@@ -59,6 +67,9 @@ impl SearchState {
     pub(crate) fn new(options: SearchOptions) -> Self {
         Self {
             indexes: Indexes::new(options.index_bytes_max),
+            graphs: Graphs::new(options.index_bytes_max / 4),
+            senses: Senses::default(),
+            asked: AskedLately::default(),
             index_memories_max: options.index_memories_max,
             embedders: options.embedders,
             computing: Semaphore::new(options.searches_at_once.max(1)),

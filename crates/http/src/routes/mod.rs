@@ -9,6 +9,7 @@ pub(crate) mod brief;
 pub(crate) mod changes;
 pub(crate) mod chats;
 pub(crate) mod compact;
+pub(crate) mod context;
 pub(crate) mod dump;
 pub(crate) mod duplicates;
 pub(crate) mod embedding;
@@ -17,6 +18,7 @@ pub(crate) mod events;
 pub(crate) mod grants;
 pub(crate) mod health;
 pub(crate) mod keys;
+pub(crate) mod knowledge;
 pub(crate) mod policy;
 pub(crate) mod principals;
 pub(crate) mod sealed;
@@ -115,6 +117,11 @@ pub(crate) fn router(native: Arc<Native>) -> Router {
         .route(&store("compact"), post(compact::compact))
         .route(&store("memories/{memory_id}/undo_compaction"), post(compact::undo))
         .route(&store("brief"), get(brief::show))
+        .route(&store("facts"), get(knowledge::facts))
+        .route(&store("facts/{fact_id}"), delete(knowledge::dismiss))
+        .route(&store("entities"), get(knowledge::entities))
+        .route("/v1/knowledge", post(knowledge::ask))
+        .route("/v1/context", get(context::show))
         .route(&store("stats"), get(stats::of_store))
         .route("/v1/stats", get(stats::of_all))
         .route("/v1/api_keys", get(keys::list).post(keys::create))

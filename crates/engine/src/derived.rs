@@ -1,0 +1,278 @@
+//! What is derived from stores and kept in memory: one for each store and audience, made on first
+//! use, brought up to the end of the feed before every use, and dropped when memory runs short; the
+//! least recently used goes first.
+//!
+//! It is only ever filled through passes, by what storage gives their audience, so it cannot hold
+//! what its readers may not find.
+
+use crate::Result;
+use loci_model::policy::SearchPass;
+use loci_model::{Audience, Memory, MemoryId, StoreId, Timestamp};
+use loci_storage::{FeedEnd, Storage};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{OwnedRwLockReadGuard, RwLock};
+
+/// Texts read at once while something is made.
+const LOAD_PAGE: usize = 2000;
+/// Feed entries read at once while it catches up.
+const CATCH_UP_PAGE: usize = 1000;
+/// Up to this many texts are taken in on the spot, more on a thread of their own.
+const INLINE_TEXTS_MAX: usize = 32;
+
+/// What can be made from the texts of one store and follow its feed.
+pub(crate) trait Derived: Send + Sync + 'static {
+    /// That of a store without texts.
+    fn empty(store: StoreId) -> Self;
+    /// Takes in a memory, instead of what it was before.
+    fn put(&mut self, memory: &Memory);
+    /// Forgets a memory.
+    fn remove(&mut self, id: MemoryId);
+    /// Called after a run of changes, before anybody looks.
+    fn settle(&mut self);
+    /// Gives back room that changes left.
+    fn make_compact(&mut self) {}
+    /// Whether something in it has expired.
+    fn has_expired(&self, now: Timestamp) -> bool;
+    /// Forgets what has expired.
+    fn expire(&mut self, now: Timestamp);
+    /// About how many bytes it takes.
+    fn bytes(&self) -> usize;
+}
+
+/// What may be looked at as long as it is held.
+pub(crate) type Held<T> = OwnedRwLockReadGuard<Followed<T>>;
+
+/// Something derived and how far it has followed its store.
+#[derive(Debug)]
+pub(crate) struct Followed<T> {
+    pub(crate) it: T,
+    is_loaded: bool,
+    seq: u64,
+}
+
+impl<T: Derived> Followed<T> {
+    /// Whether it is up to the end of the feed.
+    pub(crate) fn is_current(&self, end: &FeedEnd, now: Timestamp) -> bool {
+        self.is_loaded && self.seq >= end.seq && !self.it.has_expired(now)
+    }
+}
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct Entry<T> {
+    pub(crate) followed: Arc<RwLock<Followed<T>>>,
+    /// Held by whoever brings it up to date.
+    pub(crate) updating: Arc<tokio::sync::Mutex<()>>,
+    bytes: AtomicUsize,
+    used: AtomicU64,
+}
+
+impl<T: Derived> Entry<T> {
+    fn new(store: StoreId) -> Self {
+        let followed = Followed { it: T::empty(store), is_loaded: false, seq: 0 };
+        Self {
+            followed: Arc::new(RwLock::new(followed)),
+            updating: Arc::default(),
+            bytes: AtomicUsize::new(0),
+            used: AtomicU64::new(0),
+        }
+    }
+
+    /// Makes it if it is not there, applies what changed, drops what expired.
+    pub(crate) async fn bring_up(
+        &self,
+        storage: &dyn Storage,
+        pass: &SearchPass,
+        end: &FeedEnd,
+    ) -> Result<()> {
+        if !self.followed.read().await.is_loaded {
+            let it = load(storage, pass, end.store).await?;
+            let mut followed = self.followed.write().await;
+            *followed = Followed { it, is_loaded: true, seq: end.seq };
+        }
+        self.catch_up(storage, pass, end).await?;
+        if self.followed.read().await.it.has_expired(pass.now()) {
+            let mut followed = self.followed.write().await;
+            followed.it.expire(pass.now());
+            followed.it.settle();
+        }
+        Ok(())
+    }
+
+    async fn catch_up(
+        &self,
+        storage: &dyn Storage,
+        pass: &SearchPass,
+        end: &FeedEnd,
+    ) -> Result<()> {
+        loop {
+            let seq = self.followed.read().await.seq;
+            if seq >= end.seq {
+                return Ok(());
+            }
+            let changed = storage.changed_texts(pass, end.store, seq, CATCH_UP_PAGE).await?;
+            if changed.through <= seq {
+                // The store went away under us; nothing of it is to be found.
+                return Err(crate::Error::NotFound("memory store"));
+            }
+            let mut followed = Arc::clone(&self.followed).write_owned().await;
+            in_background(changed.memories.len(), move || {
+                for (id, memory) in &changed.memories {
+                    match memory {
+                        Some(memory) => followed.it.put(memory),
+                        None => followed.it.remove(*id),
+                    }
+                }
+                followed.it.settle();
+                followed.it.make_compact();
+                followed.seq = changed.through;
+            })
+            .await?;
+        }
+    }
+
+    /// Notes how large it is.
+    pub(crate) async fn weigh(&self) {
+        let bytes = self.followed.read().await.it.bytes();
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+}
+
+/// Whose, and for whom.
+type Key = (StoreId, Audience);
+
+/// All of one sort in this process.
+#[derive(Debug)]
+pub(crate) struct Kept<T> {
+    entries: Mutex<HashMap<Key, Arc<Entry<T>>>>,
+    bytes_max: usize,
+    uses: AtomicU64,
+}
+
+impl<T: Derived> Kept<T> {
+    pub(crate) fn new(bytes_max: usize) -> Self {
+        Self { entries: Mutex::default(), bytes_max, uses: AtomicU64::new(0) }
+    }
+
+    /// That of a store, up to the end of its feed.
+    pub(crate) async fn current(
+        &self,
+        storage: &Arc<dyn Storage>,
+        pass: &SearchPass,
+        end: &FeedEnd,
+    ) -> Result<Held<T>> {
+        let entry = self.entry((end.store, pass.audience()));
+        if let Ok(held) = Arc::clone(&entry.followed).try_read_owned()
+            && held.is_current(end, pass.now())
+        {
+            return Ok(held);
+        }
+        let updating = Arc::clone(&entry.updating).lock_owned().await;
+        // A task of its own: a store that takes long to read is read to its end even if whoever
+        // asked for it goes away, or asking again would never help.
+        let task = {
+            let (entry, storage) = (Arc::clone(&entry), Arc::clone(storage));
+            let (pass, end) = (pass.clone(), end.clone());
+            tokio::spawn(async move {
+                let _updating = updating;
+                let brought_up = entry.bring_up(storage.as_ref(), &pass, &end).await;
+                entry.weigh().await;
+                brought_up
+            })
+        };
+        task.await.map_err(lost)??;
+        Ok(Arc::clone(&entry.followed).read_owned().await)
+    }
+
+    /// Whether that of a store is here.
+    pub(crate) fn holds(&self, store: StoreId, audience: Audience) -> bool {
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = entries.get(&(store, audience));
+        entry.is_some_and(|entry| entry.bytes.load(Ordering::Relaxed) > 0)
+    }
+
+    /// That of a store, as it is.
+    pub(crate) fn entry(&self, key: Key) -> Arc<Entry<T>> {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = entries.entry(key).or_insert_with(|| Arc::new(Entry::new(key.0)));
+        entry.used.store(self.uses.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        Arc::clone(entry)
+    }
+
+    /// Drops the least recently used while there is too much.
+    pub(crate) fn shrink(&self) {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = |entry: &Entry<T>| entry.bytes.load(Ordering::Relaxed);
+        let mut total: usize = entries.values().map(|entry| bytes(entry)).sum();
+        if total <= self.bytes_max {
+            return;
+        }
+        let mut by_use: Vec<_> = entries
+            .iter()
+            .map(|(key, entry)| (entry.used.load(Ordering::Relaxed), *key, bytes(entry)))
+            .collect();
+        by_use.sort_unstable_by_key(|(used, _, _)| *used);
+        for (_, key, bytes) in by_use {
+            if total <= self.bytes_max {
+                break;
+            }
+            entries.remove(&key);
+            total -= bytes;
+        }
+    }
+
+    /// How many there are, and about how many bytes they take.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        (entries.len(), entries.values().map(|entry| entry.bytes.load(Ordering::Relaxed)).sum())
+    }
+}
+
+/// Reads a store from its first text to its last. The feed may go on meanwhile: what it tells after
+/// the number noted before is applied again, which changes nothing.
+async fn load<T: Derived>(storage: &dyn Storage, pass: &SearchPass, store: StoreId) -> Result<T> {
+    let mut it = T::empty(store);
+    let mut page = storage.texts(pass, store, 0, LOAD_PAGE).await?;
+    loop {
+        let next = page.next;
+        let filling = in_background(page.memories.len(), move || {
+            page.memories.iter().for_each(|memory| it.put(memory));
+            it
+        });
+        // The next page is read while this one is taken in.
+        let (filled, following) = tokio::join!(filling, async {
+            match next {
+                Some(after) => Some(storage.texts(pass, store, after, LOAD_PAGE).await),
+                None => None,
+            }
+        });
+        it = filled?;
+        match following {
+            Some(following) => page = following?,
+            None => break,
+        }
+    }
+    in_background(usize::MAX, move || {
+        it.settle();
+        it
+    })
+    .await
+}
+
+/// Runs what takes a while on a thread that may be blocked, and what does not right here.
+pub(crate) async fn in_background<T: Send + 'static>(
+    texts: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    if texts <= INLINE_TEXTS_MAX {
+        return Ok(work());
+    }
+    tokio::task::spawn_blocking(work).await.map_err(lost)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "map_err gives it away")]
+pub(crate) fn lost(error: tokio::task::JoinError) -> crate::Error {
+    crate::Error::Internal(error.to_string())
+}

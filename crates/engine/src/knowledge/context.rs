@@ -1,0 +1,197 @@
+//! What is known about somebody, sorted into six slots and compiled for a prompt: what is so now,
+//! best supported and newest first, nothing twice.
+//!
+//! Nothing is kept but the graphs, which follow the feeds: what was written is told by the next
+//! request, and what was erased no more.
+
+use super::learned::Learned;
+use super::seek::one_date;
+use super::{Fact, Filter, Operator, Theme};
+use crate::brief::{self, Section};
+use crate::derived::{Held, lost};
+use crate::search::Reach;
+use crate::{Context, Engine, Error, Result};
+use loci_knowledge::graph::{Scores, Seeking, key};
+use loci_knowledge::ontology::Relation;
+use loci_model::policy;
+use loci_model::query::{Direction, ListItem, ListOrder, ListQuery};
+use loci_model::{Audience, Content, Invalid, Memory, Principal, StoreId, Timestamp, View};
+use std::collections::HashSet;
+
+/// Bytes when nobody says.
+pub const CONTEXT_BYTES_DEFAULT: usize = 4096;
+/// Facts of one slot.
+const FACTS_MAX: usize = 15;
+/// Memories of the last slot.
+const EPISODES_MAX: usize = 5;
+/// Characters of a memory that are told.
+const EPISODE_CHARS_MAX: usize = 240;
+const RECENT_SECS: i64 = 90 * 86_400;
+const RECENCY: f32 = 0.3;
+
+/// About whom, and how much.
+#[derive(Debug, Clone)]
+pub struct SlotsRequest {
+    /// The stores to tell from.
+    pub reach: Reach,
+    /// Bytes of the text.
+    pub bytes_max: usize,
+}
+
+/// One slot.
+#[derive(Debug, Clone)]
+pub struct Slot {
+    /// What it is about.
+    pub theme: Theme,
+    /// What is so.
+    pub facts: Vec<(StoreId, Fact)>,
+    /// What was written lately; in the last slot only.
+    pub episodes: Vec<Memory>,
+}
+
+/// The six slots, and the text made of them.
+#[derive(Debug, Clone)]
+pub struct SlotContext {
+    /// In the order of [`Theme::ALL`].
+    pub slots: Vec<Slot>,
+    /// For a prompt; empty when nothing is known.
+    pub text: String,
+}
+
+impl Engine {
+    /// The stores of somebody that the caller may read.
+    pub async fn stores_about(&self, context: &Context, of: &Principal) -> Result<Vec<StoreId>> {
+        let now = self.seams.now();
+        let facts = self.storage.all_facts(&context.caller).await?;
+        let own = facts.iter().filter(|facts| facts.store.owner == of.id);
+        let readable = own.filter(|facts| policy::read(&context.caller, facts, now).is_ok());
+        Ok(readable.map(|facts| facts.store.id).collect())
+    }
+
+    /// What is known, in six slots, as a model may see it.
+    pub async fn slots(&self, context: &Context, request: &SlotsRequest) -> Result<SlotContext> {
+        if request.bytes_max > brief::BYTES_MAX {
+            let why = format!("takes up to {}", brief::BYTES_MAX);
+            return Err(Invalid::new("max_bytes", why).into());
+        }
+        let mut context = context.clone();
+        context.caller.audience = Audience::Model;
+        let reached = self.reach(&context, &request.reach).await?;
+        let (pass, _) = reached.pass.with_guarded(0);
+        let stores: Vec<StoreId> = pass.stores().to_vec();
+        let graphs = self.graphs_of(&pass).await?;
+        let now = self.seams.now();
+        let filling = tokio::task::spawn_blocking(move || filled(&graphs, now));
+        let mut slots = filling.await.map_err(lost)?;
+        if let Some(last) = slots.last_mut() {
+            last.episodes = self.latest(&context, &stores).await?;
+        }
+        let text = brief::sections(&sections(&slots), request.bytes_max);
+        Ok(SlotContext { slots, text })
+    }
+
+    /// What was written lately, the newest first.
+    async fn latest(&self, context: &Context, stores: &[StoreId]) -> Result<Vec<Memory>> {
+        let mut latest: Vec<Memory> = Vec::new();
+        for store in stores {
+            let query = ListQuery {
+                order: ListOrder::Updated,
+                direction: Direction::Descending,
+                ..ListQuery::everything(View::Full, EPISODES_MAX)
+            };
+            let page = match self.list(context, *store, &query).await {
+                Ok(page) => page,
+                // Removed, or taken back, a moment ago.
+                Err(Error::NotFound(_)) => continue,
+                Err(error) => return Err(error),
+            };
+            let memories = page.items.into_iter().filter_map(|item| match item {
+                ListItem::Memory(memory) if !memory.is_sealed => Some(*memory),
+                _ => None,
+            });
+            latest.extend(memories);
+        }
+        latest.sort_by_key(|memory| std::cmp::Reverse((memory.updated_at, memory.id)));
+        latest.truncate(EPISODES_MAX);
+        Ok(latest)
+    }
+}
+
+/// The facts of each slot; none is told twice.
+fn filled(graphs: &[(StoreId, Held<Learned>)], now: Timestamp) -> Vec<Slot> {
+    let mut told: HashSet<String> = HashSet::new();
+    let mut slots = Vec::with_capacity(Theme::ALL.len());
+    for theme in Theme::ALL {
+        let mut facts = found(graphs, theme, now);
+        facts.retain(|(_, _, fact)| told.insert(key(&fact.text)));
+        facts.truncate(FACTS_MAX);
+        let facts = facts.into_iter().map(|(_, store, fact)| (store, fact)).collect();
+        slots.push(Slot { theme, facts, episodes: Vec::new() });
+    }
+    slots
+}
+
+fn found(
+    graphs: &[(StoreId, Held<Learned>)],
+    theme: Theme,
+    now: Timestamp,
+) -> Vec<(f32, StoreId, Fact)> {
+    let relations: Vec<Relation> =
+        Relation::ALL.iter().copied().filter(|relation| Theme::of(*relation) == theme).collect();
+    let since = Some(now.plus_secs(-RECENT_SECS));
+    let filter = Filter {
+        relations: (theme != Theme::Recent).then_some(relations),
+        invalid_at: one_date(Operator::IsNull, None),
+        created_at: match theme {
+            Theme::Recent => one_date(Operator::AtOrAfter, since),
+            _ => Default::default(),
+        },
+        ..Filter::default()
+    };
+    let scores = Scores::default();
+    let seeking = Seeking {
+        text: "",
+        scores: &scores,
+        filter: &filter,
+        center: None,
+        recency: RECENCY,
+        diversity: 0.0,
+        now,
+        // Twice as many: some were told in an earlier slot.
+        limits: (FACTS_MAX * 2, 0, 0),
+    };
+    let mut all: Vec<(f32, StoreId, Fact)> = Vec::new();
+    for (store, held) in graphs {
+        let ranked = held.it.graph.seek(&seeking).facts.into_iter();
+        all.extend(ranked.map(|(score, fact)| (score, *store, fact)));
+    }
+    all.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+    all
+}
+
+fn sections(slots: &[Slot]) -> Vec<Section> {
+    let section = |slot: &Slot| {
+        let mut lines: Vec<String> = slot.facts.iter().map(|(_, fact)| fact.text.clone()).collect();
+        lines.extend(slot.episodes.iter().filter_map(|memory| {
+            let text = memory.content.as_ref().and_then(Content::text)?;
+            let day: String = memory.updated_at.to_string().chars().take(10).collect();
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let head: String = text.chars().take(EPISODE_CHARS_MAX).collect();
+            let more = if head.len() < text.len() { "…" } else { "" };
+            Some(format!("{day}: {head}{more}"))
+        }));
+        Section { title: title(slot.theme), lines }
+    };
+    slots.iter().map(section).collect()
+}
+
+fn title(theme: Theme) -> &'static str {
+    match theme {
+        Theme::Identity => "Identity",
+        Theme::Work => "Work",
+        Theme::Goals => "Goals",
+        Theme::Interests => "Interests",
+        Theme::Relationships => "Relationships",
+        Theme::Recent => "Recent",
+    }
+}

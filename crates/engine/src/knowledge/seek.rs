@@ -1,0 +1,274 @@
+//! Answers a question from what is known and from the memories themselves. Who may know what is
+//! decided first; the graphs hold nothing else.
+
+use super::learned::Learned;
+use super::{Known, Limits, Seek, Strategy};
+use crate::derived::{Held, lost};
+use crate::search::{Hit, Mode, Recency, SearchAnswer, SearchRequest, Span, Wanted};
+use crate::{Context, Engine, Error, Result};
+use loci_knowledge::graph::{Comparison, Dates, Filter, Operator, Ranked, Seeking};
+use loci_model::policy::SearchPass;
+use loci_model::{Invalid, StoreId, Timestamp, View, limit};
+use loci_storage::request::forget_page;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Memories whose facts count as fitting the question.
+const SOURCES: usize = 30;
+/// Memories looked at when dates decide which are shown.
+const SOURCES_DATED: usize = limit::SEARCH_RESULTS_MAX;
+/// How far back "recently" goes.
+const RECENT_SECS: i64 = 90 * 86_400;
+const RECENCY_WEIGHT: f32 = 0.5;
+const RECENCY_HALF_LIFE_SECS: f32 = 14.0 * 86_400.0;
+const DIVERSITY: f32 = 0.6;
+/// What fits half as well as the best is not precise.
+const PRECISE_SHARE: f32 = 0.5;
+/// Snippets are not shown.
+const SNIPPET_CHARS: usize = 1;
+
+impl Seek {
+    fn validate(&self) -> Result<()> {
+        if self.text.trim().is_empty() {
+            return Err(Invalid::new("query", "must not be empty").into());
+        }
+        if self.text.chars().count() > limit::QUERY_CHARS_MAX {
+            let why = format!("takes up to {} characters", limit::QUERY_CHARS_MAX);
+            return Err(Invalid::new("query", why).into());
+        }
+        let Limits { facts, entities, episodes, communities } = self.limits;
+        if [facts, entities, episodes, communities].into_iter().any(|one| one > limit::KNOWN_MAX) {
+            let why = format!("takes up to {} of each", limit::KNOWN_MAX);
+            return Err(Invalid::new("limits", why).into());
+        }
+        if self.strategy == Strategy::Contextual && self.center.is_none() {
+            let why = "the contextual strategy needs the entity it is around";
+            return Err(Invalid::new("center", why).into());
+        }
+        Ok(())
+    }
+
+    /// What the strategy leaves of the limits.
+    fn limits(&self) -> Limits {
+        let none = Limits { facts: 0, entities: 0, episodes: 0, communities: 0 };
+        match self.strategy {
+            Strategy::FactsOnly => Limits { facts: self.limits.facts, ..none },
+            Strategy::EntitiesOnly => Limits { entities: self.limits.entities, ..none },
+            Strategy::TopicsOnly => Limits { communities: self.limits.communities, ..none },
+            _ => self.limits,
+        }
+    }
+
+    /// The filter as the strategy completes it: what is asked for as recent is new, and not over.
+    fn filter(&self, now: Timestamp) -> Filter {
+        let mut filter = self.filter.clone();
+        if self.strategy == Strategy::RecentMemory {
+            if filter.created_at.is_empty() {
+                let since = Some(now.plus_secs(-RECENT_SECS));
+                filter.created_at = one_date(Operator::AtOrAfter, since);
+            }
+            if filter.invalid_at.is_empty() {
+                filter.invalid_at = one_date(Operator::IsNull, None);
+            }
+        }
+        filter
+    }
+}
+
+impl Engine {
+    /// Answers a question.
+    pub async fn seek(&self, context: &Context, seek: &Seek) -> Result<Known> {
+        seek.validate()?;
+        let filter = seek.filter(self.seams.now());
+        let (answer, graphs) =
+            tokio::join!(self.episodes(context, seek, &filter), self.graphs(context, seek));
+        let (answer, graphs) = (answer?, graphs?);
+        let mut known = self.answer(seek, &filter, &answer, graphs).await?;
+        known.episodes = answer.hits.into_iter().filter(|hit| is_dated(hit, &filter)).collect();
+        if seek.strategy == Strategy::Precise {
+            let best = known.episodes.first().map_or(0.0, |hit| hit.score);
+            known.episodes.retain(|hit| hit.score >= best * PRECISE_SHARE);
+        }
+        known.episodes.truncate(seek.limits().episodes);
+        // What was taken back while it ran is not shown.
+        forget_page();
+        let reached = self.reach(context, &seek.reach).await?;
+        let may = |store: &StoreId| reached.pass.stores().contains(store);
+        known.facts.retain(|(store, _)| may(store));
+        known.entities.retain(|(store, _)| may(store));
+        known.communities.retain(|(store, _)| may(store));
+        known.episodes.retain(|hit| may(&hit.memory.store));
+        Ok(known)
+    }
+
+    /// The memories that fit, more of them than are shown: facts are ranked by them, too.
+    async fn episodes(
+        &self,
+        context: &Context,
+        seek: &Seek,
+        filter: &Filter,
+    ) -> Result<SearchAnswer> {
+        let is_dated = !(filter.created_at.is_empty() && filter.valid_at.is_empty());
+        let limit = if is_dated { SOURCES_DATED } else { SOURCES.max(seek.limits().episodes) };
+        let mut wanted = Wanted::new(seek.text.clone(), limit);
+        wanted.filter.kinds = seek.kinds.clone();
+        wanted.filter.created = span(&filter.created_at);
+        match seek.strategy {
+            Strategy::Diverse => wanted.diversity = DIVERSITY,
+            Strategy::RecentMemory => {
+                wanted.signals.recency = Some(Recency {
+                    weight: RECENCY_WEIGHT,
+                    half_life_secs: RECENCY_HALF_LIFE_SECS,
+                });
+            }
+            _ => {}
+        }
+        let request = SearchRequest {
+            reach: seek.reach.clone(),
+            wanted,
+            view: View::Full,
+            explain: false,
+            snippet_chars: SNIPPET_CHARS,
+            as_of: None,
+            wait: None,
+        };
+        self.search(context, &request).await
+    }
+
+    /// What is known of each store that may be read; of those that may only be searched, nothing.
+    async fn graphs(
+        &self,
+        context: &Context,
+        seek: &Seek,
+    ) -> Result<Vec<(StoreId, Held<Learned>)>> {
+        let reached = self.reach(context, &seek.reach).await?;
+        let (pass, _) = reached.pass.with_guarded(0);
+        self.graphs_of(&pass).await
+    }
+
+    /// The graphs of the stores of a pass, up to the ends of their feeds.
+    pub(super) async fn graphs_of(
+        &self,
+        pass: &SearchPass,
+    ) -> Result<Vec<(StoreId, Held<Learned>)>> {
+        let mut ends = self.storage.feed_ends(pass).await?;
+        // In one order, or two who hold some while they wait for others could wait for each other.
+        ends.sort_unstable_by_key(|end| end.store);
+        let mut graphs = Vec::with_capacity(ends.len());
+        for end in ends {
+            match self.search.graphs.current(&self.storage, pass, &end).await {
+                Ok(held) => graphs.push((end.store, held)),
+                // The store was removed a moment ago.
+                Err(Error::NotFound(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.search.graphs.shrink();
+        Ok(graphs)
+    }
+
+    async fn answer(
+        &self,
+        seek: &Seek,
+        filter: &Filter,
+        answer: &SearchAnswer,
+        graphs: Vec<(StoreId, Held<Learned>)>,
+    ) -> Result<Known> {
+        let limits = seek.limits();
+        if graphs.iter().all(|(_, held)| held.it.graph.is_empty()) {
+            return Ok(Known::default());
+        }
+        let now = self.seams.now();
+        let embedder = self.search.embedder().cloned();
+        let vector = match &embedder {
+            Some(embedder) => {
+                let text: Arc<str> = seek.text.as_str().into();
+                self.embed_by(embedder.model(), &text, Mode::Hybrid, now).await?
+            }
+            None => None,
+        };
+        let best = answer.hits.iter().map(|hit| hit.score).fold(f32::MIN_POSITIVE, f32::max);
+        let sources: HashMap<_, _> =
+            answer.hits.iter().map(|hit| (hit.memory.id, (hit.score / best).max(0.0))).collect();
+        let (search, seek, filter) = (Arc::clone(&self.search), seek.clone(), filter.clone());
+        let ranking = tokio::task::spawn_blocking(move || {
+            let meaning = embedder.as_deref().zip(vector.as_deref());
+            let mut scores = search.senses.scores(&seek.text, meaning);
+            scores.sources = sources;
+            let seeking = Seeking {
+                text: &seek.text,
+                scores: &scores,
+                filter: &filter,
+                center: seek.center,
+                recency: if seek.strategy == Strategy::RecentMemory {
+                    RECENCY_WEIGHT
+                } else {
+                    0.05
+                },
+                diversity: if seek.strategy == Strategy::Diverse { DIVERSITY } else { 0.0 },
+                now,
+                limits: (limits.facts, limits.entities, limits.communities),
+            };
+            let rank =
+                |(store, held): &(StoreId, Held<Learned>)| (*store, held.it.graph.seek(&seeking));
+            merge(graphs.iter().map(rank).collect(), limits, seek.strategy)
+        });
+        ranking.await.map_err(lost)
+    }
+}
+
+/// One comparison alone.
+pub(super) fn one_date(operator: Operator, date: Option<Timestamp>) -> Dates {
+    Dates(vec![vec![Comparison { operator, date }]])
+}
+
+/// The best of all stores.
+fn merge(ranked: Vec<(StoreId, Ranked)>, limits: Limits, strategy: Strategy) -> Known {
+    fn best<T>(mut all: Vec<(f32, StoreId, T)>, limit: usize, share: f32) -> Vec<(StoreId, T)> {
+        all.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+        let least = all.first().map_or(0.0, |(best, ..)| best * share);
+        let fits = all.into_iter().take_while(|(score, ..)| *score >= least);
+        fits.take(limit).map(|(_, store, one)| (store, one)).collect()
+    }
+    let (mut facts, mut entities, mut communities) = (Vec::new(), Vec::new(), Vec::new());
+    for (store, found) in ranked {
+        facts.extend(found.facts.into_iter().map(|(score, one)| (score, store, one)));
+        entities.extend(found.entities.into_iter().map(|(score, one)| (score, store, one)));
+        communities.extend(found.communities.into_iter().map(|(score, one)| (score, store, one)));
+    }
+    let share = if strategy == Strategy::Precise { PRECISE_SHARE } else { f32::NEG_INFINITY };
+    Known {
+        facts: best(facts, limits.facts, share),
+        entities: best(entities, limits.entities, share),
+        episodes: Vec::new(),
+        communities: best(communities, limits.communities, share),
+    }
+}
+
+/// Whether the dates of a memory are wanted. It is true from when it was written, and never over.
+fn is_dated(hit: &Hit, filter: &Filter) -> bool {
+    let created = Some(hit.memory.created_at);
+    filter.created_at.hold(created)
+        && filter.valid_at.hold(created)
+        && filter.invalid_at.hold(None)
+        && filter.expired_at.hold(None)
+}
+
+/// The widest span that all groups of one comparison leave; the rest is checked afterwards.
+fn span(dates: &Dates) -> Span {
+    let mut span = Span::default();
+    for group in &dates.0 {
+        let [Comparison { operator, date: Some(date) }] = group.as_slice() else { continue };
+        match operator {
+            Operator::After | Operator::AtOrAfter => {
+                span.since = Some(span.since.map_or(*date, |known| known.max(*date)));
+            }
+            Operator::Before | Operator::AtOrBefore => {
+                span.until = Some(span.until.map_or(*date, |known| known.min(*date)));
+            }
+            Operator::Equals => (span.since, span.until) = (Some(*date), Some(*date)),
+            Operator::Differs | Operator::IsNull | Operator::IsNotNull => {}
+        }
+    }
+    span
+}

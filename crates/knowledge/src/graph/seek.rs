@@ -1,0 +1,386 @@
+//! Finds what a question is about. Facts are compared by what sort of fact is asked for, by words,
+//! and by how well the memories that support them fit; entities by the facts they are in.
+//!
+//! What fits a question by meaning is known of the 37 relations and labels, not of each fact: a fact
+//! is a short sentence, and what tells it from others of its sort are its words and its memories.
+
+use super::entity::Entity;
+use super::fact::Fact;
+use super::filter::Filter;
+use super::name::{CommunityId, EntityId, words};
+use super::theme::{Community, Theme};
+use super::{FactRef, Graph};
+use crate::ontology::{Label, Relation};
+use loci_model::{MemoryId, Timestamp};
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+/// Facts whose ends are looked at for entities.
+const ENTITY_FACTS: usize = 200;
+/// Facts of a community, at least; and shown in its summary, at most.
+const COMMUNITY_FACTS_MIN: usize = 3;
+const COMMUNITY_FACTS_MAX: usize = 6;
+const COMMUNITY_CHARS_MAX: usize = 300;
+/// Entities reached from the one in the middle.
+const AROUND_MAX: usize = 5000;
+
+const WORDS_WEIGHT: f32 = 1.2;
+const SORT_WEIGHT: f32 = 1.0;
+const SOURCE_WEIGHT: f32 = 0.9;
+const SUPPORT_WEIGHT: f32 = 0.1;
+const AROUND_WEIGHT: f32 = 2.0;
+const LABEL_WEIGHT: f32 = 0.4;
+
+/// How well sorts of facts and memories fit a question, each from 0 to 1.
+#[derive(Debug, Clone, Default)]
+pub struct Scores {
+    /// For each of [`Relation::ALL`].
+    pub relations: Vec<f32>,
+    /// For each of [`Label::ALL`].
+    pub labels: Vec<f32>,
+    /// For the memories that fit.
+    pub sources: HashMap<MemoryId, f32>,
+}
+
+/// A question.
+#[derive(Debug, Clone)]
+pub struct Seeking<'a> {
+    /// Its words.
+    pub text: &'a str,
+    /// What fits it.
+    pub scores: &'a Scores,
+    /// What may be shown.
+    pub filter: &'a Filter,
+    /// What it is around, if anything.
+    pub center: Option<EntityId>,
+    /// How much newer is better, from 0 to 1.
+    pub recency: f32,
+    /// How much different is better, from 0 to 1.
+    pub diversity: f32,
+    /// The present.
+    pub now: Timestamp,
+    /// How many facts, entities and communities.
+    pub limits: (usize, usize, usize),
+}
+
+/// What was found, best first.
+#[derive(Debug, Clone, Default)]
+pub struct Ranked {
+    /// Facts.
+    pub facts: Vec<(f32, Fact)>,
+    /// Entities.
+    pub entities: Vec<(f32, Entity)>,
+    /// Communities.
+    pub communities: Vec<(f32, Community)>,
+}
+
+impl Graph {
+    /// Finds what a question is about.
+    pub fn seek(&self, seeking: &Seeking<'_>) -> Ranked {
+        let asked: HashSet<u64> = words(seeking.text).collect();
+        let around = seeking.center.map(|center| self.around(center));
+        let mut scored: Vec<(f32, FactRef<'_>)> = self
+            .all()
+            .filter(|fact| self.is_wanted(*fact, seeking.filter))
+            .filter_map(|fact| Some((self.score(fact, seeking, &asked, around.as_ref())?, fact)))
+            .collect();
+        // Ties in an order that does not depend on how the facts happen to lie in memory.
+        scored.sort_by(|(a, x), (b, y)| {
+            let newer = |one: &FactRef<'_>| (one.fact.created_at, one.matter, one.fact.object);
+            b.total_cmp(a).then_with(|| newer(y).cmp(&newer(x)))
+        });
+        let (facts_max, entities_max, communities_max) = seeking.limits;
+        let facts = self.distinct(&scored, seeking.diversity, facts_max);
+        let entities = self.entities_of(&scored, seeking, &asked, entities_max);
+        let communities = self.communities_of(&scored, communities_max);
+        Ranked { facts, entities, communities }
+    }
+
+    fn is_wanted(&self, at: FactRef<'_>, filter: &Filter) -> bool {
+        let fact = at.fact;
+        let is_of = |relations: &Vec<Relation>| relations.contains(&fact.relation);
+        if !filter.relations.as_ref().is_none_or(is_of) {
+            return false;
+        }
+        if let Some(labels) = &filter.labels {
+            let has = |end: u32| {
+                let row = &self.entities.rows[end as usize];
+                row.labels.iter().any(|(label, _)| labels.contains(label))
+            };
+            if !has(at.matter.subject) && !has(fact.object) {
+                return false;
+            }
+        }
+        let was_true = |at: Timestamp| {
+            fact.valid_at.unwrap_or(fact.created_at) <= at
+                && fact.invalid_at.is_none_or(|end| at < end)
+        };
+        filter.true_at.is_none_or(was_true)
+            && filter.valid_at.hold(fact.valid_at)
+            && filter.invalid_at.hold(fact.invalid_at)
+            && filter.created_at.hold(Some(fact.created_at))
+            && filter.expired_at.hold(fact.expired_at)
+    }
+
+    /// How well a fact fits; nothing when it is too far from the middle.
+    fn score(
+        &self,
+        at: FactRef<'_>,
+        seeking: &Seeking<'_>,
+        asked: &HashSet<u64>,
+        around: Option<&HashMap<u32, u8>>,
+    ) -> Option<f32> {
+        let fact = at.fact;
+        let scores = seeking.scores;
+        let sort = scores.relations.get(fact.relation as usize).copied().unwrap_or_default();
+        let object = self.overlap(fact.object, asked);
+        let subject = self.overlap(at.matter.subject, asked);
+        let source = |memory| scores.sources.get(memory).copied();
+        let source = fact.sources.iter().filter_map(source).fold(0.0, f32::max);
+        let supporters = u16::try_from(fact.sources.len()).unwrap_or(u16::MAX);
+        let mut score = SORT_WEIGHT * sort
+            + WORDS_WEIGHT * object
+            + WORDS_WEIGHT * 0.3 * subject
+            + SOURCE_WEIGHT * source
+            + SUPPORT_WEIGHT * (1.0 - 1.0 / f32::from(supporters.max(1)))
+            + seeking.recency * freshness(fact.created_at, seeking.now);
+        // What is over is worth less than what is so, where both are asked for.
+        if fact.invalid_at.is_some() {
+            score *= 0.6;
+        }
+        if let Some(around) = around {
+            let nearest = [at.matter.subject, fact.object].map(|end| around.get(&end)).into_iter();
+            let steps = nearest.flatten().min()?;
+            score += AROUND_WEIGHT / f32::from(1 + steps);
+        }
+        Some(score * fact.confidence.clamp(0.5, 1.0))
+    }
+
+    /// How much of a name was asked for.
+    fn overlap(&self, entity: u32, asked: &HashSet<u64>) -> f32 {
+        let words = &self.entities.rows[entity as usize].words;
+        if words.is_empty() {
+            return 0.0;
+        }
+        let found = words.iter().filter(|word| asked.contains(word)).count();
+        found as f32 / words.len() as f32
+    }
+
+    /// Entities near one, and how many steps away they are.
+    fn around(&self, center: EntityId) -> HashMap<u32, u8> {
+        let numbers = 0..u32::try_from(self.entities.rows.len()).unwrap_or(u32::MAX);
+        let is_it = |number: &u32| {
+            self.entities.rows[*number as usize].is_there() && self.entity_id(*number) == center
+        };
+        let mut steps: HashMap<u32, u8> =
+            numbers.filter(is_it).take(1).map(|one| (one, 0)).collect();
+        for step in 1..=2 {
+            let edge: Vec<u32> =
+                steps.iter().filter(|(_, at)| **at == step - 1).map(|(one, _)| *one).collect();
+            for one in edge {
+                for fact in self.touching(one) {
+                    if steps.len() >= AROUND_MAX {
+                        return steps;
+                    }
+                    for end in [fact.matter.subject, fact.fact.object] {
+                        steps.entry(end).or_insert(step);
+                    }
+                }
+            }
+        }
+        steps
+    }
+
+    /// The best, none of which says what another says already.
+    fn distinct(
+        &self,
+        scored: &[(f32, FactRef<'_>)],
+        diversity: f32,
+        limit: usize,
+    ) -> Vec<(f32, Fact)> {
+        let mut told: HashSet<String> = HashSet::new();
+        let mut sorts: HashMap<Relation, u16> = HashMap::new();
+        let mut found: Vec<(f32, Fact)> = Vec::with_capacity(limit.min(scored.len()));
+        // With diversity, those of a sort that was told often wait for the next round.
+        let share = (limit as f32 * (1.0 - diversity)).ceil().max(1.0) as u16;
+        let mut waiting = Vec::new();
+        for (score, at) in scored {
+            if found.len() >= limit {
+                break;
+            }
+            let text = super::name::key(&self.sentence(*at));
+            if told.contains(&text) {
+                continue;
+            }
+            let count = sorts.entry(at.fact.relation).or_default();
+            if diversity > 0.0 && *count >= share {
+                waiting.push((score, at));
+                continue;
+            }
+            *count += 1;
+            told.insert(text);
+            found.push((*score, self.show(*at)));
+        }
+        for (score, at) in waiting {
+            if found.len() >= limit {
+                break;
+            }
+            if told.insert(super::name::key(&self.sentence(*at))) {
+                found.push((*score, self.show(*at)));
+            }
+        }
+        found
+    }
+
+    fn entities_of(
+        &self,
+        scored: &[(f32, FactRef<'_>)],
+        seeking: &Seeking<'_>,
+        asked: &HashSet<u64>,
+        limit: usize,
+    ) -> Vec<(f32, Entity)> {
+        if limit == 0 {
+            return Vec::new();
+        }
+        let mut scores: HashMap<u32, f32> = HashMap::new();
+        for (score, at) in scored.iter().take(ENTITY_FACTS) {
+            for end in [at.matter.subject, at.fact.object] {
+                let best = scores.entry(end).or_default();
+                *best = best.max(*score);
+            }
+        }
+        // Whoever is called by name is meant, whatever is known of them.
+        for (number, row) in (0..).zip(&self.entities.rows) {
+            if row.is_there() && self.overlap(number, asked) > 0.0 {
+                scores.entry(number).or_default();
+            }
+        }
+        let filter = seeking.filter;
+        let mut best: Vec<(f32, u32)> = scores
+            .into_iter()
+            .filter(|(number, _)| {
+                let row = &self.entities.rows[*number as usize];
+                let is_of = |labels: &Vec<Label>| {
+                    row.labels.iter().any(|(label, _)| labels.contains(label))
+                };
+                filter.labels.as_ref().is_none_or(is_of)
+            })
+            .map(|(number, score)| {
+                let row = &self.entities.rows[number as usize];
+                let label = |(label, _): &(Label, u32)| {
+                    seeking.scores.labels.get(*label as usize).copied().unwrap_or_default()
+                };
+                let labels = row.labels.iter().map(label).fold(0.0, f32::max);
+                let words = self.overlap(number, asked);
+                (score + LABEL_WEIGHT * labels + WORDS_WEIGHT * words, number)
+            })
+            .collect();
+        best.sort_by(|(a, x), (b, y)| {
+            let name = |number: &u32| &self.entities.rows[*number as usize].key;
+            b.total_cmp(a).then_with(|| name(x).cmp(name(y)))
+        });
+        let shown = best.into_iter().map(|(score, number)| (score, self.entity(number)));
+        shown.filter(|(_, one)| filter.created_at.hold(Some(one.created_at))).take(limit).collect()
+    }
+
+    fn communities_of(&self, scored: &[(f32, FactRef<'_>)], limit: usize) -> Vec<(f32, Community)> {
+        if limit == 0 {
+            return Vec::new();
+        }
+        let mut themes: HashMap<(u32, Theme), Vec<(f32, FactRef<'_>)>> = HashMap::new();
+        for (score, at) in scored.iter().filter(|(_, at)| at.fact.invalid_at.is_none()) {
+            let theme = Theme::of(at.fact.relation);
+            themes.entry((at.matter.subject, theme)).or_default().push((*score, *at));
+        }
+        let mut best: Vec<_> =
+            themes.into_iter().filter(|(_, facts)| facts.len() >= COMMUNITY_FACTS_MIN).collect();
+        best.sort_by(|(x, a), (y, b)| b[0].0.total_cmp(&a[0].0).then_with(|| x.cmp(y)));
+        let shown = best.into_iter().take(limit);
+        shown.map(|((subject, theme), facts)| self.community(subject, theme, &facts)).collect()
+    }
+
+    fn community(
+        &self,
+        subject: u32,
+        theme: Theme,
+        facts: &[(f32, FactRef<'_>)],
+    ) -> (f32, Community) {
+        let row = &self.entities.rows[subject as usize];
+        let id = CommunityId::of(self.store, &[row.key.as_bytes(), theme.name().as_bytes()]);
+        let mut told: Vec<String> = Vec::new();
+        let mut chars = 0;
+        for (_, at) in facts.iter().take(COMMUNITY_FACTS_MAX) {
+            let text = self.sentence(*at);
+            chars += text.chars().count() + 2;
+            if chars > COMMUNITY_CHARS_MAX {
+                break;
+            }
+            if !told.contains(&text) {
+                told.push(text);
+            }
+        }
+        let newest = facts.iter().map(|(_, at)| at.fact.created_at).max();
+        let community = Community {
+            id,
+            name: format!("{}: {}", row.name(), theme.name()),
+            summary: told.join("; "),
+            created_at: newest.unwrap_or(Timestamp::from_micros(0)),
+        };
+        (facts[0].0, community)
+    }
+
+    /// Facts in the order in which they were learned, the newest first, after so many, and how many
+    /// there are; with a name, those about whoever is called so.
+    pub fn list(
+        &self,
+        filter: &Filter,
+        about: Option<&str>,
+        after: usize,
+        limit: usize,
+    ) -> (Vec<Fact>, usize) {
+        let wanted = |fact: &FactRef<'_>| self.is_wanted(*fact, filter);
+        let mut all: Vec<FactRef<'_>> = match about {
+            None => self.all().filter(wanted).collect(),
+            Some(name) => match self.entities.by_key(&super::name::key(name)) {
+                Some(number) => self.touching(number).filter(wanted).collect(),
+                None => Vec::new(),
+            },
+        };
+        all.sort_by_key(|at| {
+            Reverse((at.fact.created_at, at.matter, at.fact.object, at.fact.ordinal))
+        });
+        let total = all.len();
+        (all.into_iter().skip(after).take(limit).map(|at| self.show(at)).collect(), total)
+    }
+
+    /// Entities by their names, after so many, and how many there are.
+    pub fn list_entities(
+        &self,
+        filter: &Filter,
+        after: usize,
+        limit: usize,
+    ) -> (Vec<Entity>, usize) {
+        let mut all: Vec<(&str, u32)> = (0..)
+            .zip(&self.entities.rows)
+            .filter(|(_, row)| row.is_there())
+            .filter(|(_, row)| {
+                let is_of = |labels: &Vec<Label>| {
+                    row.labels.iter().any(|(label, _)| labels.contains(label))
+                };
+                filter.labels.as_ref().is_none_or(is_of)
+            })
+            .map(|(number, row)| (&*row.key, number))
+            .collect();
+        all.sort_unstable();
+        let total = all.len();
+        let shown = all.into_iter().skip(after).take(limit);
+        (shown.map(|(_, number)| self.entity(number)).collect(), total)
+    }
+}
+
+/// 1 for what was just learned, half of it after a month.
+fn freshness(at: Timestamp, now: Timestamp) -> f32 {
+    const MONTH_MICROS: f32 = 30.0 * 86_400.0 * 1e6;
+    let age = now.as_micros().saturating_sub(at.as_micros()).max(0) as f32;
+    1.0 / (1.0 + age / MONTH_MICROS)
+}
