@@ -1,142 +1,53 @@
 //! Date filters: groups of comparisons. Within a group one must hold, and every group must; that is
 //! how the contract has it.
 
-use loci_engine::search::Span;
+use loci_engine::knowledge::{Comparison, Dates, Operator};
 use loci_model::Timestamp;
 use serde_json::Value;
 
 /// Groups of one filter, and comparisons of one group.
 const LIST_MAX: usize = 16;
 
-/// How a moment is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operator {
-    Equal,
-    Other,
-    After,
-    Before,
-    NotBefore,
-    NotAfter,
-    Missing,
-    Present,
+/// Reads a filter; null is none.
+pub(super) fn read(name: &str, value: Option<&Value>) -> Result<Dates, String> {
+    let groups = match value {
+        None | Some(Value::Null) => return Ok(Dates::default()),
+        Some(Value::Array(groups)) => groups,
+        Some(_) => return Err(format!("{name} must be a list of lists")),
+    };
+    let group = |group: &Value| match group {
+        Value::Array(list) if list.len() <= LIST_MAX => {
+            list.iter().map(|one| comparison(name, one)).collect::<Result<Vec<_>, _>>()
+        }
+        Value::Array(_) => Err(format!("{name} takes groups of up to {LIST_MAX}")),
+        _ => Err(format!("{name} must be a list of lists")),
+    };
+    if groups.len() > LIST_MAX {
+        return Err(format!("{name} takes up to {LIST_MAX} groups"));
+    }
+    groups.iter().map(group).collect::<Result<_, _>>().map(Dates)
 }
 
-const OPERATORS: [(&str, Operator); 8] = [
-    ("=", Operator::Equal),
-    ("<>", Operator::Other),
-    (">", Operator::After),
-    ("<", Operator::Before),
-    (">=", Operator::NotBefore),
-    ("<=", Operator::NotAfter),
-    ("IS NULL", Operator::Missing),
-    ("IS NOT NULL", Operator::Present),
-];
-
-/// One comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Comparison {
-    pub(super) operator: Operator,
-    pub(super) date: Option<Timestamp>,
-}
-
-/// A filter on one date; without groups everything passes.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Dates(pub(super) Vec<Vec<Comparison>>);
-
-impl Dates {
-    /// Reads a filter; null is none.
-    pub(super) fn read(name: &str, value: Option<&Value>) -> Result<Self, String> {
-        let groups = match value {
-            None | Some(Value::Null) => return Ok(Self::default()),
-            Some(Value::Array(groups)) => groups,
-            Some(_) => return Err(format!("{name} must be a list of lists")),
-        };
-        let read = |group: &Value| match group {
-            Value::Array(list) if list.len() <= LIST_MAX => {
-                list.iter().map(|one| Comparison::read(name, one)).collect::<Result<Vec<_>, _>>()
-            }
-            Value::Array(_) => Err(format!("{name} takes groups of up to {LIST_MAX}")),
-            _ => Err(format!("{name} must be a list of lists")),
-        };
-        if groups.len() > LIST_MAX {
-            return Err(format!("{name} takes up to {LIST_MAX} groups"));
+fn comparison(name: &str, value: &Value) -> Result<Comparison, String> {
+    let operator = value.get("comparison_operator").and_then(Value::as_str);
+    let Some(operator) = operator.and_then(Operator::by_sign) else {
+        return Err(format!(
+            "{name}.comparison_operator must be one of = <> > < >= <= IS NULL, IS NOT NULL"
+        ));
+    };
+    let date = match value.get("date") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(date)) => {
+            let wrong = || format!("{name}.date must be a date in ISO 8601");
+            Some(moment(date).ok_or_else(wrong)?)
         }
-        let mut read = groups.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        // A group that asks nothing refuses nothing.
-        read.retain(|group| !group.is_empty());
-        Ok(Self(read))
+        Some(_) => return Err(format!("{name}.date must be a text")),
+    };
+    let needs_date = !matches!(operator, Operator::IsNull | Operator::IsNotNull);
+    if needs_date && date.is_none() {
+        return Err(format!("{name}.date is needed by its comparison_operator"));
     }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Whether a moment passes; one that is not there is compared with nothing.
-    pub(super) fn holds(&self, moment: Option<Timestamp>) -> bool {
-        self.0.iter().all(|group| group.iter().any(|one| one.holds(moment)))
-    }
-
-    /// A span that everything lies in that passes, so that what does not need not be looked at.
-    pub(super) fn span(&self) -> Span {
-        let mut span = Span::default();
-        for group in &self.0 {
-            let [Comparison { operator, date: Some(date) }] = group.as_slice() else { continue };
-            if matches!(operator, Operator::Equal | Operator::After | Operator::NotBefore) {
-                span.since = span.since.max(Some(*date));
-            }
-            if matches!(operator, Operator::Equal | Operator::Before | Operator::NotAfter) {
-                span.until = Some(span.until.map_or(*date, |until| until.min(*date)));
-            }
-        }
-        span
-    }
-
-    /// A filter for what is no older than a moment.
-    pub(super) fn since(moment: Timestamp) -> Self {
-        let one = Comparison { operator: Operator::NotBefore, date: Some(moment) };
-        Self(vec![vec![one]])
-    }
-}
-
-impl Comparison {
-    fn read(name: &str, value: &Value) -> Result<Self, String> {
-        let operator = value.get("comparison_operator").and_then(Value::as_str);
-        let operator = OPERATORS.iter().find(|(text, _)| Some(*text) == operator);
-        let Some((text, operator)) = operator else {
-            return Err(format!(
-                "{name}.comparison_operator must be one of = <> > < >= <= IS NULL, IS NOT NULL"
-            ));
-        };
-        let date = match value.get("date") {
-            None | Some(Value::Null) => None,
-            Some(Value::String(date)) => Some(
-                moment(date).ok_or_else(|| format!("{name}.date must be a date in ISO 8601"))?,
-            ),
-            Some(_) => return Err(format!("{name}.date must be a text")),
-        };
-        let needs_date = !matches!(operator, Operator::Missing | Operator::Present);
-        if needs_date && date.is_none() {
-            return Err(format!("{name}.date is needed to compare with {text}"));
-        }
-        Ok(Self { operator: *operator, date })
-    }
-
-    fn holds(&self, moment: Option<Timestamp>) -> bool {
-        match (self.operator, moment, self.date) {
-            (Operator::Missing, moment, _) => moment.is_none(),
-            (Operator::Present, moment, _) => moment.is_some(),
-            (operator, Some(moment), Some(date)) => match operator {
-                Operator::Equal => moment == date,
-                Operator::Other => moment != date,
-                Operator::After => moment > date,
-                Operator::Before => moment < date,
-                Operator::NotBefore => moment >= date,
-                Operator::NotAfter => moment <= date,
-                Operator::Missing | Operator::Present => false,
-            },
-            _ => false,
-        }
-    }
+    Ok(Comparison { operator, date })
 }
 
 /// A moment as clients write it; a day is its beginning, and without a zone it is UTC.
@@ -156,10 +67,8 @@ mod tests {
     }
 
     fn check(filter: Value, moment: Option<Timestamp>, expected: bool) {
-        let dates = Dates::read("valid_at", Some(&filter)).unwrap();
-        assert_eq!(dates.holds(moment), expected, "{filter} {moment:?}");
-        let is_in_span = moment.is_none_or(|moment| dates.span().holds(moment));
-        assert!(is_in_span || !expected, "{filter} {moment:?}");
+        let dates = read("valid_at", Some(&filter)).unwrap();
+        assert_eq!(dates.hold(moment), expected, "{filter} {moment:?}");
     }
 
     #[test]
@@ -201,7 +110,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        let why = |value: Value| Dates::read("created_at", Some(&value)).unwrap_err();
+        let why = |value: Value| read("created_at", Some(&value)).unwrap_err();
         for bad in [
             json!("2026"),
             json!([{}]),

@@ -1,42 +1,15 @@
 //! What a search asks for, as tools and batches say it. They differ in where the filters stand and in
 //! who says how much is wanted.
 
-use super::dates::Dates;
+use super::dates;
+use loci_engine::knowledge::{EntityId, Filter, Limits, Strategy};
+use loci_model::limit;
 use serde_json::Value;
 
-/// Characters of a query.
-const QUERY_CHARS_MAX: usize = loci_model::limit::QUERY_CHARS_MAX;
-/// Items of each sort that can be asked for.
-const ITEMS_MAX: u64 = 100;
 /// Labels and relations of a filter.
 const NAMES_MAX: usize = 100;
 const NAME_CHARS_MAX: usize = 64;
 const ORACLES_MAX: usize = 5;
-
-/// How to look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Strategy {
-    Balanced,
-    Diverse,
-    Precise,
-    Contextual,
-    RecentMemory,
-    FactsOnly,
-    EntitiesOnly,
-    TopicsOnly,
-}
-
-/// Every strategy, by the name that clients have for it.
-pub(super) const STRATEGIES: [(&str, Strategy); 8] = [
-    ("balanced", Strategy::Balanced),
-    ("diverse", Strategy::Diverse),
-    ("precise", Strategy::Precise),
-    ("contextual", Strategy::Contextual),
-    ("recent_memory", Strategy::RecentMemory),
-    ("facts_only", Strategy::FactsOnly),
-    ("entities_only", Strategy::EntitiesOnly),
-    ("topics_only", Strategy::TopicsOnly),
-];
 
 /// Whose memory to look in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,36 +19,15 @@ pub(super) enum KnowledgeLevel {
     Both,
 }
 
-/// How much of each sort.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sizes {
-    pub(super) facts: usize,
-    pub(super) entities: usize,
-    pub(super) episodes: usize,
-    pub(super) communities: usize,
-}
-
-/// What may be found.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Filters {
-    pub(super) labels: Option<Vec<String>>,
-    pub(super) relations: Option<Vec<String>>,
-    pub(super) valid_at: Dates,
-    pub(super) invalid_at: Dates,
-    pub(super) created_at: Dates,
-    pub(super) expired_at: Dates,
-}
-
 /// A search.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Query {
     pub(super) text: String,
     pub(super) strategy: Strategy,
-    pub(super) strategy_name: &'static str,
     pub(super) level: KnowledgeLevel,
-    pub(super) center: Option<String>,
-    pub(super) sizes: Sizes,
-    pub(super) filters: Filters,
+    pub(super) center: Option<EntityId>,
+    pub(super) limits: Limits,
+    pub(super) filter: Filter,
     /// The oracles that it names; without, the one that the user comes through.
     pub(super) oracles: Option<Vec<String>>,
 }
@@ -90,8 +42,8 @@ impl Query {
             None => text_of(arguments, "knowledge_scope_type")?,
             level => level,
         };
-        let sizes = Sizes { facts: 10, entities: 5, episodes: 3, communities: 2 };
-        Self::new(text, Some(strategy), level, arguments, arguments, sizes, None)
+        let limits = Limits::default();
+        Self::new(text, Some(strategy), level, arguments, arguments, limits, None)
     }
 
     /// As a batch says it: filters stand in an object of their own.
@@ -101,16 +53,18 @@ impl Query {
         let level = text_of(query, "knowledge_level")?;
         let size = |name: &str, default: usize| match query.get(name) {
             None | Some(Value::Null) => Ok(default),
-            Some(value) => match value.as_u64().filter(|count| *count <= ITEMS_MAX) {
-                Some(count) => Ok(usize::try_from(count).unwrap_or(default)),
-                None => Err(format!("{name} takes a number up to {ITEMS_MAX}")),
+            // Whoever asks for more gets as much as there ever is.
+            Some(value) => match value.as_u64() {
+                Some(count) => Ok(usize::try_from(count).unwrap_or(default).min(limit::KNOWN_MAX)),
+                None => Err(format!("{name} must be a whole number")),
             },
         };
-        let sizes = Sizes {
-            facts: size("max_facts", 10)?,
-            entities: size("max_entities", 5)?,
-            episodes: size("max_episodes", 3)?,
-            communities: size("max_communities", 2)?,
+        let default = Limits::default();
+        let limits = Limits {
+            facts: size("max_facts", default.facts)?,
+            entities: size("max_entities", default.entities)?,
+            episodes: size("max_episodes", default.episodes)?,
+            communities: size("max_communities", default.communities)?,
         };
         let oracles = names(query, "oracle_dids", ORACLES_MAX, usize::MAX)?;
         let oracles = oracles.filter(|oracles| !oracles.is_empty());
@@ -120,7 +74,7 @@ impl Query {
             Some(filters @ Value::Object(_)) => filters,
             Some(_) => return Err("search_filters must be an object".to_owned()),
         };
-        Self::new(text, strategy, level, query, filters, sizes, Some(oracles))
+        Self::new(text, strategy, level, query, filters, limits, Some(oracles))
     }
 
     fn new(
@@ -129,16 +83,16 @@ impl Query {
         level: Option<&str>,
         around: &Value,
         filters: &Value,
-        sizes: Sizes,
+        limits: Limits,
         oracles: Option<Vec<String>>,
     ) -> Result<Self, String> {
-        if text.chars().count() > QUERY_CHARS_MAX {
-            return Err(format!("query takes up to {QUERY_CHARS_MAX} characters"));
+        if text.chars().count() > limit::QUERY_CHARS_MAX {
+            let max = limit::QUERY_CHARS_MAX;
+            return Err(format!("query takes up to {max} characters"));
         }
-        let strategy = strategy.unwrap_or("balanced");
-        let strategy = STRATEGIES.into_iter().find(|(name, _)| *name == strategy);
-        let Some((strategy_name, strategy)) = strategy else {
-            let names: Vec<&str> = STRATEGIES.iter().map(|(name, _)| *name).collect();
+        let Some(strategy) = Strategy::by_name(strategy.unwrap_or(Strategy::Balanced.name()))
+        else {
+            let names = Strategy::ALL.map(Strategy::name);
             return Err(format!("strategy must be one of {}", names.join(", ")));
         };
         let level = match level.unwrap_or("both") {
@@ -151,23 +105,26 @@ impl Query {
         if strategy == Strategy::Contextual && center.is_none() {
             return Err("center_node_uuid is needed with the strategy contextual".to_owned());
         }
-        if center.is_some_and(|center| uuid::Uuid::try_parse(center).is_err()) {
-            return Err("center_node_uuid must be a UUID".to_owned());
-        }
+        let center = match center.map(|center| EntityId::parse(&center.to_lowercase())) {
+            Some(None) => return Err("center_node_uuid must be a UUID".to_owned()),
+            center => center.flatten(),
+        };
+        let labels = names(filters, "node_labels", NAMES_MAX, NAME_CHARS_MAX)?;
+        // Everything there is has this label.
+        let labels = labels.filter(|labels| !labels.iter().any(|label| label == "Entity"));
+        let relations = names(filters, "edge_types", NAMES_MAX, NAME_CHARS_MAX)?;
         Ok(Self {
             text: text.to_owned(),
             strategy,
-            strategy_name,
             level,
-            center: center.map(str::to_owned),
-            sizes,
-            filters: Filters {
-                labels: names(filters, "node_labels", NAMES_MAX, NAME_CHARS_MAX)?,
-                relations: names(filters, "edge_types", NAMES_MAX, NAME_CHARS_MAX)?,
-                valid_at: Dates::read("valid_at", filters.get("valid_at"))?,
-                invalid_at: Dates::read("invalid_at", filters.get("invalid_at"))?,
-                created_at: Dates::read("created_at", filters.get("created_at"))?,
-                expired_at: Dates::read("expired_at", filters.get("expired_at"))?,
+            center,
+            limits,
+            filter: Filter {
+                valid_at: dates::read("valid_at", filters.get("valid_at"))?,
+                invalid_at: dates::read("invalid_at", filters.get("invalid_at"))?,
+                created_at: dates::read("created_at", filters.get("created_at"))?,
+                expired_at: dates::read("expired_at", filters.get("expired_at"))?,
+                ..Filter::by_names(relations.as_deref(), labels.as_deref())
             },
             oracles,
         })
@@ -225,8 +182,8 @@ mod tests {
             "search_filters": {"node_labels": ["Person"], "edge_types": null,
                 "invalid_at": [[{"comparison_operator": "IS NULL"}]]}});
         let batch = Query::of_batch(&batch).unwrap();
-        assert_eq!(tool.filters, batch.filters);
-        assert_eq!(tool.sizes, batch.sizes);
+        assert_eq!(tool.filter, batch.filter);
+        assert_eq!(tool.limits, batch.limits);
         assert_eq!((tool.oracles, tool.level), (None, KnowledgeLevel::Both));
         let alias = json!({"query": "q", "strategy": "balanced", "knowledge_scope_type": "user"});
         assert_eq!(Query::of_tool(&alias).unwrap().level, KnowledgeLevel::User);
@@ -271,7 +228,7 @@ mod tests {
             (json!({"oracle_dids": null}), "oracle_dids"),
             (json!({"oracle_dids": vec!["x"; 6]}), "oracle_dids"),
             (json!({"max_facts": -1}), "max_facts"),
-            (json!({"max_episodes": 101}), "max_episodes"),
+            (json!({"max_episodes": 1.5}), "max_episodes"),
             (json!({"max_entities": "5"}), "max_entities"),
             (json!({"search_filters": []}), "search_filters"),
         ] {

@@ -1,7 +1,8 @@
-//! Taking away: one episode, or everything in the user's place. Both are ordinary removals, erased for
-//! good a day later.
+//! Taking away: one episode, one fact, or everything in the user's place. Episodes go by ordinary
+//! removals, erased for good a day later; a fact goes by marking whatever says it.
 
 use super::access::Access;
+use loci_engine::knowledge::FactId;
 use loci_engine::{Context, Engine, Error, Purpose};
 use loci_model::query::{Direction, ListItem, ListOrder, ListQuery};
 use loci_model::{At, Edit, Expect, MemoryId, StoreId, View, limit};
@@ -77,8 +78,35 @@ pub(super) async fn everything(engine: &Engine, access: &Access) -> Result<usize
     }
 }
 
-/// Removes a fact; says whether it was there.
-pub(super) async fn fact(engine: &Engine, access: &Access, _id: Uuid) -> Result<bool, Error> {
-    access.own(engine, Purpose::Change).await?;
-    Ok(false)
+/// Takes a fact away from what is known of the user, or of the oracle for its owners; says whether it
+/// was there.
+pub(super) async fn fact(engine: &Engine, access: &Access, id: FactId) -> Result<bool, Error> {
+    if let Some(store) = access.own(engine, Purpose::Change).await?
+        && dismiss(engine, &access.context, store, id).await?
+    {
+        return Ok(true);
+    }
+    if !access.is_owner() {
+        return Ok(false);
+    }
+    let knowledge = access.knowledge_to_write(engine).await?;
+    match knowledge.store(engine, Purpose::Change).await? {
+        Some(store) => dismiss(engine, &knowledge.context, store, id).await,
+        None => Ok(false),
+    }
+}
+
+async fn dismiss(
+    engine: &Engine,
+    context: &Context,
+    store: StoreId,
+    id: FactId,
+) -> Result<bool, Error> {
+    // Who may not change what is there may not do it to what is not.
+    engine.require_write(context, store).await?;
+    match engine.dismiss_fact(context, store, id).await {
+        Ok(()) => Ok(true),
+        Err(Error::NotFound("fact")) => Ok(false),
+        Err(error) => Err(error),
+    }
 }

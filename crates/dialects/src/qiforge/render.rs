@@ -2,7 +2,8 @@
 //! their lengths without looking.
 
 use super::episode;
-use loci_model::Memory;
+use loci_engine::knowledge::{Community, Entity, Fact};
+use loci_model::{Memory, StoreId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -79,6 +80,49 @@ pub(super) struct CommunityBody {
     pub(super) name: String,
     pub(super) summary: String,
     pub(super) created_at: Option<String>,
+}
+
+impl FactBody {
+    pub(super) fn of(fact: Fact) -> Self {
+        let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
+        Self {
+            uuid: fact.id.to_string(),
+            name: fact.relation.name().to_owned(),
+            source_node_uuid: fact.subject.to_string(),
+            target_node_uuid: fact.object.to_string(),
+            created_at: fact.created_at.to_string(),
+            valid_at: time(fact.valid_at),
+            invalid_at: time(fact.invalid_at),
+            expired_at: time(fact.expired_at),
+            fact: fact.text,
+        }
+    }
+}
+
+impl EntityBody {
+    pub(super) fn of((store, entity): (StoreId, Entity)) -> Self {
+        // Everything there is has this label, as clients know it.
+        let labels = std::iter::once("Entity").chain(entity.labels.iter().map(|one| one.name()));
+        Self {
+            uuid: entity.id.to_string(),
+            labels: labels.map(str::to_owned).collect(),
+            group_id: store.to_string(),
+            created_at: entity.created_at.to_string(),
+            name: entity.name,
+            summary: entity.summary,
+        }
+    }
+}
+
+impl CommunityBody {
+    pub(super) fn of(community: Community) -> Self {
+        Self {
+            uuid: community.id.to_string(),
+            name: community.name,
+            summary: community.summary,
+            created_at: Some(community.created_at.to_string()),
+        }
+    }
 }
 
 impl EpisodeBody {

@@ -11,6 +11,7 @@ use super::episode::{self, DESCRIPTION_CHARS_MAX, LABEL_CHARS_MAX, NewEpisode};
 use super::find::find;
 use super::query::{Query, required, text_of};
 use super::remove;
+use loci_engine::knowledge::FactId;
 use loci_engine::{Context, Engine, Error, Purpose};
 use loci_model::{MemoryPath, Outcome, StoreId, Visibility, limit};
 use serde_json::{Map, Value, json};
@@ -119,7 +120,8 @@ impl Tools {
             "delete_edge" => {
                 let id = uuid_of(arguments, "edge_uuid")?;
                 confirmed(arguments, "confirmed_deletion_from_user")?;
-                let is_gone = remove::fact(engine, access, id).await.map_err(told)?;
+                let fact = FactId::parse(&id.to_string()).ok_or("edge_uuid must be a UUID")?;
+                let is_gone = remove::fact(engine, access, fact).await.map_err(told)?;
                 deleted(is_gone, "fact", id)?
             }
             "clear" => {
@@ -245,8 +247,8 @@ fn told(error: Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::query::STRATEGIES;
     use super::*;
+    use loci_engine::knowledge::Strategy;
 
     #[test]
     fn schemas_are_plain_objects_that_adapters_keep_whole() {
@@ -265,7 +267,7 @@ mod tests {
             assert!(tool.description.len() > 40);
         }
         let search: Value = serde_json::from_str(schema::search()).unwrap();
-        let names: Vec<Value> = STRATEGIES.iter().map(|(name, _)| json!(name)).collect();
+        let names: Vec<Value> = Strategy::ALL.iter().map(|one| json!(one.name())).collect();
         assert_eq!(search["properties"]["strategy"]["enum"], Value::Array(names));
     }
 
