@@ -5,11 +5,13 @@
 //! and no message here repeats a line of it, in case somebody wrote one there all the same.
 
 mod kilroy;
+mod qiforge;
 mod search;
 mod server;
 mod sharing;
 mod summaries;
 
+pub(crate) use qiforge::{Qiforge, QiforgeSection};
 pub(crate) use search::{EmbedderConfig, HttpEmbedderConfig, SearchConfig};
 pub(crate) use sharing::{ChatEntry, MemberEntry, Switches};
 pub(crate) use summaries::{Api, SummariesConfig};
@@ -48,6 +50,8 @@ pub(crate) struct Config {
     pub(crate) homes: HomesSection,
     pub(crate) tools: ToolsSection,
     pub(crate) kilroy: KilroySection,
+    /// The door of QiForge's oracles.
+    pub(crate) qiforge: Option<QiforgeSection>,
     #[serde(rename = "principal")]
     pub(crate) principals: Vec<PrincipalEntry>,
     #[serde(rename = "chat")]
@@ -246,6 +250,7 @@ impl Config {
         self.jwt.as_ref().map_or(Ok(()), JwtSection::check)?;
         self.homes.check()?;
         self.kilroy.check()?;
+        self.qiforge.as_ref().map_or(Ok(()), QiforgeSection::check)?;
         self.limits.check()
     }
 

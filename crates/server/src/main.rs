@@ -13,6 +13,7 @@ mod holder;
 mod log;
 mod patience;
 mod place;
+mod resolver;
 mod searching;
 mod serve;
 mod socket;

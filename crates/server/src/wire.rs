@@ -11,6 +11,7 @@ use crate::searching;
 use crate::socket::{self, SocketFiles};
 use crate::summaries::ModelSummarizer;
 use axum::Router;
+use loci_dialects::qiforge::{self, QiforgeOptions};
 use loci_dialects::tool::{self, ToolOptions};
 use loci_dialects::{anthropic, kilroy, mobius, robutler};
 use loci_engine::seam::Seams;
@@ -34,6 +35,8 @@ pub(crate) struct Holding {
     start: FirstStart,
     /// What models may do by themselves.
     tools: ToolOptions,
+    /// Who this server is to QiForge's oracles.
+    qiforge: Arc<QiforgeOptions>,
 }
 
 /// A place that answers requests: through [`Self::router`] here, and a directory's socket to others.
@@ -66,7 +69,14 @@ impl Holding {
             ))),
             other => settling(place, other.into()),
         })?;
-        Ok(Self { held, engine, following: None, start, tools: ToolOptions::default() })
+        Ok(Self {
+            held,
+            engine,
+            following: None,
+            start,
+            tools: ToolOptions::default(),
+            qiforge: Arc::default(),
+        })
     }
 
     /// The same place, shared and summarised as the configuration says.
@@ -83,6 +93,11 @@ impl Holding {
         let engine = engine.with_homes(config.homes.limits());
         let engine = engine.with_guarded_searches(config.limits.search_only_per_minute());
         Self { engine, tools, ..self }
+    }
+
+    /// The same place, open to QiForge's oracles.
+    pub(crate) fn welcoming(self, qiforge: QiforgeOptions) -> Self {
+        Self { qiforge: Arc::new(qiforge), ..self }
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -130,12 +145,14 @@ impl Holding {
         let doors = doors.merge(robutler::router(self.engine.clone()));
         let doors = doors.merge(kilroy::router(self.engine.clone()));
         let doors = doors.merge(mobius::router(self.engine.clone()));
+        let doors = doors.merge(qiforge::router(self.engine.clone(), Arc::clone(&self.qiforge)));
         let doors = doors.merge(tool::router(self.engine.clone(), self.tools));
         let mut openapi = anthropic::openapi();
         openapi.merge(tool::openapi());
         openapi.merge(robutler::openapi());
         openapi.merge(kilroy::openapi());
         openapi.merge(mobius::openapi());
+        openapi.merge(qiforge::openapi());
         let router = loci_http::router(self.engine.clone(), doors, openapi, options);
         let (stop, stopping) = watch::channel(false);
         let local = match &self.held {
