@@ -28,6 +28,7 @@ mod postgres_faults;
 mod postgres_faults_siege;
 mod postgres_replica;
 mod postgres_start;
+mod qiforge;
 mod race;
 mod redact;
 mod sealed;
