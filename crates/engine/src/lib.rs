@@ -16,6 +16,7 @@ mod commit;
 pub mod compact;
 mod context;
 mod derived;
+pub mod documents;
 pub mod dump;
 mod erase;
 mod error;

@@ -1,9 +1,9 @@
 //! The OpenAPI document: our routes and the doors', generated from the code that serves them.
 
 use crate::routes::{
-    admin, attributes, brief, changes, chats, compact, context, dump, duplicates, embedding, erase,
-    events, grants, health, keys, knowledge, policy, principals, sealed, search, sessions_note,
-    stats, switches,
+    admin, attributes, brief, changes, chats, compact, context, documents, dump, duplicates,
+    embedding, erase, events, grants, health, keys, knowledge, policy, principals, sealed, search,
+    sessions_note, stats, switches,
 };
 use crate::wire::ErrorEnvelope;
 use bytes::Bytes;
@@ -42,6 +42,7 @@ use utoipa::{Modify, OpenApi, ToSchema};
         compact::compact,
         compact::undo,
         brief::show,
+        documents::ingest,
         knowledge::facts,
         knowledge::dismiss,
         knowledge::entities,

@@ -33,6 +33,7 @@ async fn the_document_lists_every_native_route() {
         (format!("{store}/compact"), &["post"]),
         (format!("{store}/memories/{{memory_id}}/undo_compaction"), &["post"]),
         (format!("{store}/brief"), &["get"]),
+        (format!("{store}/documents"), &["post"]),
         (format!("{store}/facts"), &["get"]),
         (format!("{store}/entities"), &["get"]),
         ("/v1/knowledge".into(), &["post"]),
@@ -61,7 +62,7 @@ async fn the_document_lists_every_native_route() {
             assert!(route["responses"]["4XX"]["content"].is_object(), "{method} {path}");
         }
     }
-    assert_eq!(paths.len(), 40);
+    assert_eq!(paths.len(), 41);
     let schemas = document["components"]["schemas"].as_object().unwrap();
     for (name, schema) in schemas {
         for (field, described) in schema["properties"].as_object().into_iter().flatten() {

@@ -5,6 +5,7 @@
 //! and no message here repeats a line of it, in case somebody wrote one there all the same.
 
 mod kilroy;
+mod mcp;
 mod qiforge;
 mod search;
 mod server;
@@ -21,6 +22,7 @@ use kilroy::KilroySection;
 use loci_engine::Secret;
 use loci_http::{HttpOptions, Tokens};
 use loci_model::{Level, Power, PrincipalKind, limit};
+use mcp::McpSection;
 use search::SearchSection;
 use serde::Deserialize;
 use server::ServerSection;
@@ -49,6 +51,7 @@ pub(crate) struct Config {
     jwt: Option<JwtSection>,
     pub(crate) homes: HomesSection,
     pub(crate) tools: ToolsSection,
+    pub(crate) mcp: McpSection,
     pub(crate) kilroy: KilroySection,
     /// The door of QiForge's oracles.
     pub(crate) qiforge: Option<QiforgeSection>,
@@ -250,6 +253,7 @@ impl Config {
         self.jwt.as_ref().map_or(Ok(()), JwtSection::check)?;
         self.homes.check()?;
         self.kilroy.check()?;
+        self.mcp.check()?;
         self.qiforge.as_ref().map_or(Ok(()), QiforgeSection::check)?;
         self.limits.check()
     }
@@ -257,6 +261,11 @@ impl Config {
     /// What verifies signed tokens, if any are taken.
     pub(crate) fn tokens(&self) -> Result<Option<Arc<Tokens>>, Failure> {
         self.jwt.as_ref().map(JwtSection::resolve).transpose()
+    }
+
+    /// Who issues the tokens that are taken.
+    pub(crate) fn issuer(&self) -> Option<String> {
+        self.jwt.as_ref().and_then(JwtSection::issuer)
     }
 
     /// The limits, over the defaults.

@@ -11,6 +11,7 @@ mod exit;
 mod held;
 mod holder;
 mod log;
+mod mcp;
 mod patience;
 mod place;
 mod resolver;

@@ -55,8 +55,8 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
             return Err(Failure::usage("a replica is one of a database: name it by --database"));
         }
     };
-    let listen = request.listen.or_else(|| config.server.listen.clone());
-    let listen = resolve(listen.as_deref().unwrap_or(LISTEN_DEFAULT)).await?;
+    let named = request.listen.or_else(|| config.server.listen.clone());
+    let listen = resolve(named.as_deref().unwrap_or(LISTEN_DEFAULT)).await?;
     let admin_key = config::env("LOCI_ADMIN_KEY").map(Secret::given);
     check_admin_key(admin_key.as_ref(), listen)?;
     // Looked at once more when the port is known; what is wrong is found before anything is made.
@@ -75,7 +75,8 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
             return Ok(());
         }
     };
-    holding = holding.sharing(&config, config.tools.options(), summarizer);
+    let mcp = config.mcp.options(named.as_deref(), config.issuer());
+    holding = holding.sharing(&config, config.tools.options(), mcp, summarizer);
     let started = tokio::select! {
         started = start(&holding, &place, &config, listen, admin_key.as_ref()) => started.map(Some),
         name = signals.next() => {

@@ -6,6 +6,7 @@ use crate::config::{Config, SearchConfig};
 use crate::exit::Failure;
 use crate::held::{Held, Refusal};
 use crate::holder::Kind;
+use crate::mcp::{self, McpOptions};
 use crate::place::Place;
 use crate::searching;
 use crate::socket::{self, SocketFiles};
@@ -35,6 +36,8 @@ pub(crate) struct Holding {
     start: FirstStart,
     /// What models may do by themselves.
     tools: ToolOptions,
+    /// How models' programs reach it.
+    mcp: McpOptions,
     /// Who this server is to QiForge's oracles.
     qiforge: Arc<QiforgeOptions>,
 }
@@ -69,14 +72,9 @@ impl Holding {
             ))),
             other => settling(place, other.into()),
         })?;
-        Ok(Self {
-            held,
-            engine,
-            following: None,
-            start,
-            tools: ToolOptions::default(),
-            qiforge: Arc::default(),
-        })
+        let (tools, mcp) = (ToolOptions::default(), McpOptions::default());
+        let qiforge = Arc::default();
+        Ok(Self { held, engine, following: None, start, tools, mcp, qiforge })
     }
 
     /// The same place, shared and summarised as the configuration says.
@@ -84,6 +82,7 @@ impl Holding {
         self,
         config: &Config,
         tools: ToolOptions,
+        mcp: McpOptions,
         summarizer: Option<ModelSummarizer>,
     ) -> Self {
         let engine = match summarizer {
@@ -92,7 +91,7 @@ impl Holding {
         };
         let engine = engine.with_homes(config.homes.limits());
         let engine = engine.with_guarded_searches(config.limits.search_only_per_minute());
-        Self { engine, tools, ..self }
+        Self { engine, tools, mcp, ..self }
     }
 
     /// The same place, open to QiForge's oracles.
@@ -147,6 +146,14 @@ impl Holding {
         let doors = doors.merge(mobius::router(self.engine.clone()));
         let doors = doors.merge(qiforge::router(self.engine.clone(), Arc::clone(&self.qiforge)));
         let doors = doors.merge(tool::router(self.engine.clone(), self.tools));
+        let (stop, stopping) = watch::channel(false);
+        let doors = doors.merge(mcp::router(
+            self.engine.clone(),
+            self.tools,
+            self.mcp.clone(),
+            options.body_bytes_max,
+            stopping.clone(),
+        ));
         let mut openapi = anthropic::openapi();
         openapi.merge(tool::openapi());
         openapi.merge(robutler::openapi());
@@ -154,7 +161,6 @@ impl Holding {
         openapi.merge(mobius::openapi());
         openapi.merge(qiforge::openapi());
         let router = loci_http::router(self.engine.clone(), doors, openapi, options);
-        let (stop, stopping) = watch::channel(false);
         let local = match &self.held {
             Held::Directory { path, .. } => {
                 let (listener, files) = socket::bind(path)

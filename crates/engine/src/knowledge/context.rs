@@ -76,6 +76,11 @@ impl Engine {
         }
         let mut context = context.clone();
         context.caller.audience = Audience::Model;
+        if let Reach::Store(store) = request.reach {
+            // Who may only search it is told so, and not that nothing is known.
+            let facts = self.facts(&context, store).await?;
+            policy::read(&context.caller, &facts, self.seams.now())?;
+        }
         let reached = self.reach(&context, &request.reach).await?;
         let (pass, _) = reached.pass.with_guarded(0);
         let stores: Vec<StoreId> = pass.stores().to_vec();

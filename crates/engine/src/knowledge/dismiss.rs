@@ -5,6 +5,7 @@
 use super::learned::{DISMISSED, dismissed, metadata};
 use crate::{Context, Engine, Error, Result};
 use loci_knowledge::graph::FactId;
+use loci_model::policy;
 use loci_model::{
     At, AttributesPatch, Edit, EditOp, Expect, Invalid, Memory, OnSame, Patch, StoreId, View, limit,
 };
@@ -13,6 +14,11 @@ use serde_json::{Value, json};
 impl Engine {
     /// Makes every memory that supports a fact no longer say it.
     pub async fn dismiss_fact(&self, context: &Context, store: StoreId, id: FactId) -> Result<()> {
+        let facts = self.facts(context, store).await?;
+        policy::write(&context.caller, &facts, self.seams.now())?;
+        if facts.store.archived_at.is_some() {
+            return Err(Error::Archived);
+        }
         let mut turn = self.turn(store, "dismiss").await?;
         loop {
             let fact = self.known_fact(context, store, id).await?;

@@ -10,6 +10,7 @@ pub(crate) mod changes;
 pub(crate) mod chats;
 pub(crate) mod compact;
 pub(crate) mod context;
+pub(crate) mod documents;
 pub(crate) mod dump;
 pub(crate) mod duplicates;
 pub(crate) mod embedding;
@@ -82,7 +83,9 @@ pub(crate) fn timing(route: &str) -> Timing {
 /// Whether it does not matter to a route who asks, nor how old is what it tells. Neither is looked up
 /// then: a probe must not wait for storage only because it brings a key.
 pub(crate) fn is_for_anybody(route: &str) -> bool {
-    matches!(route, "/healthz" | "/readyz" | "/openapi.json" | "/.well-known/did.json")
+    let is_probe = matches!(route, "/healthz" | "/readyz" | "/openapi.json");
+    // How to get a credential is for those who have none.
+    is_probe || route.starts_with("/.well-known/")
 }
 
 /// Whether those who ask for a path prove who they are by tokens of their own making, and in no other
@@ -117,6 +120,7 @@ pub(crate) fn router(native: Arc<Native>) -> Router {
         .route(&store("compact"), post(compact::compact))
         .route(&store("memories/{memory_id}/undo_compaction"), post(compact::undo))
         .route(&store("brief"), get(brief::show))
+        .route(&store("documents"), post(documents::ingest))
         .route(&store("facts"), get(knowledge::facts))
         .route(&store("facts/{fact_id}"), delete(knowledge::dismiss))
         .route(&store("entities"), get(knowledge::entities))

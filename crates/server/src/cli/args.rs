@@ -5,6 +5,7 @@ use super::agent::AgentCommand;
 use super::chat::ChatCommand;
 use super::events::EventsArgs;
 use super::grant::{GrantArgs, GrantsArgs, RevokeArgs};
+use super::mcp::McpArgs;
 use super::seal::{OpenArgs, SealArgs, SealCommand};
 use crate::place::{DatabaseUrl, Place};
 use clap::{Parser, Subcommand, ValueEnum};
@@ -46,6 +47,8 @@ pub(crate) struct Common {
 pub(crate) enum Command {
     /// Run the server
     Serve(ServeArgs),
+    /// Serve tools to a program over standard input and output, by the Model Context Protocol
+    Mcp(McpArgs),
     /// Write a memory, from an option, a file or standard input
     Put(PutArgs),
     /// Print a memory's content
@@ -102,6 +105,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Read an export, from a file or standard input
     Import(ImportArgs),
+    /// Cut documents into pieces and write them to a store, or to what an oracle knows
+    Ingest(IngestArgs),
     /// Move everything between a data directory and a PostgreSQL database, or two of a kind
     Move(MoveArgs),
     /// Report on the environment: directory, disk, configuration, server
@@ -141,6 +146,25 @@ pub(crate) struct PutArgs {
     pub(crate) create_store: bool,
     #[command(flatten)]
     pub(crate) seal: SealArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct IngestArgs {
+    /// Markdown, text or PDF
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Store id, or a name only one store has
+    #[arg(long, conflicts_with = "oracle")]
+    pub(crate) store: Option<String>,
+    /// Make the store if there is none of that name
+    #[arg(long, requires = "store")]
+    pub(crate) create_store: bool,
+    /// Add to what the QiForge oracle of this DID knows
+    #[arg(long, value_name = "DID")]
+    pub(crate) oracle: Option<String>,
+    /// For the oracle's owners only; in a store, hidden from models
+    #[arg(long)]
+    pub(crate) private: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -19,8 +19,10 @@ mod get;
 mod grant;
 mod history;
 mod import;
+mod ingest;
 mod key;
 mod list;
+mod mcp;
 mod move_all;
 mod move_progress;
 mod output;
@@ -85,10 +87,19 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         Command::Put(args) => put::content(args)?,
         _ => Content::Text(String::new()),
     };
+    if let Command::Mcp(args) = &command
+        && let Some(install) = args.install()
+    {
+        return mcp::install(format, &common, install);
+    }
     let (origin, key) = origin(&common, &command)?;
+    if let Command::Mcp(args) = &command {
+        return mcp::run(origin, key, args).await;
+    }
     let mut client = Client::new(origin.clone(), key);
     let done = match &command {
         Command::Put(args) => put::run(&mut client, format, args, &content).await,
+        Command::Ingest(args) => ingest::run(&mut client, format, args).await,
         Command::Get(args) => get::run(&mut client, format, args).await,
         Command::List(args) => list::run(&mut client, format, args).await,
         Command::Search(args) => search::run(&mut client, format, args).await,
@@ -112,7 +123,11 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         Command::Export(args) => backup::export(&mut client, format, &args.file).await,
         Command::Import(args) => import::run(&mut client, format, &args.file).await,
         Command::Doctor(args) => doctor::run(&mut client, format, &origin, args).await,
-        Command::Serve(_) | Command::Eval(_) | Command::Move(_) | Command::Seal(_) => Ok(()),
+        Command::Serve(_)
+        | Command::Mcp(_)
+        | Command::Eval(_)
+        | Command::Move(_)
+        | Command::Seal(_) => Ok(()),
     };
     client.close().await;
     done
@@ -140,9 +155,11 @@ fn origin(common: &Common, command: &Command) -> Result<(Origin, Option<String>)
 fn may_create(command: &Command) -> bool {
     match command {
         Command::Put(args) => args.create_store,
+        Command::Ingest(args) => args.create_store || args.oracle.is_some(),
         Command::Store(StoreCommand::Create { .. })
         | Command::Key(KeyCommand::Create(_))
         | Command::Session(_)
+        | Command::Mcp(_)
         | Command::Chat(ChatCommand::Add { .. })
         | Command::Agent(AgentCommand::Create { .. })
         | Command::Import(_) => true,

@@ -26,6 +26,10 @@ pub(crate) struct JwtSection {
 }
 
 impl JwtSection {
+    pub(super) fn issuer(&self) -> Option<String> {
+        self.issuer.clone()
+    }
+
     pub(super) fn check(&self) -> Result<(), String> {
         match (&self.secret_env, &self.secret_file, &self.jwks_file) {
             (Some(_), Some(_), _) => {

@@ -224,6 +224,10 @@ const GENERAL: &[General] = &[
     native("search", "POST /v1/search", Open::Known, |client| {
         client.post("/v1/search", &json!({"query": "tea"}))
     }),
+    native("ask", "POST /v1/knowledge", Open::Known, |client| {
+        client.post("/v1/knowledge", &json!({"query": "tea"}))
+    }),
+    native("context", "GET /v1/context", Open::Known, |client| client.get("/v1/context")),
     native("sessions", "GET /v1/sessions", Open::NoSession, |client| client.get("/v1/sessions")),
     native("make session", "POST /v1/sessions", Open::Maker, |client| {
         client.post("/v1/sessions", &json!({"agent": "agent_1", "environment_id": "env_1"}))

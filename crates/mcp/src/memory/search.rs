@@ -1,0 +1,136 @@
+//! `memory_search`: pieces of what fits, best first, with where they are from.
+
+use super::definitions::{RESULTS_MAX, SEARCH};
+use super::{Call, day};
+use crate::arguments::Arguments;
+use crate::budget;
+use crate::cursor::{self, Question};
+use crate::place;
+use crate::trouble::Trouble;
+use loci_engine::search::{Hit, Reach, SearchRequest, Wanted};
+use loci_engine::{Engine, Purpose, Reached};
+use loci_model::{StoreId, View, limit};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+const RESULTS_DEFAULT: u64 = 10;
+/// Characters of a piece: enough to judge, little enough for ten of them.
+const SNIPPET_CHARS: usize = 300;
+
+/// The stores that the caller has, and what they are called.
+pub(super) struct Shelves {
+    reached: Vec<Reached>,
+    labels: HashMap<StoreId, String>,
+}
+
+impl Shelves {
+    pub(super) async fn of(call: &Call<'_>) -> Result<Self, Trouble> {
+        let reached = call.engine.stores_of(call.context).await?;
+        let label = |one: &Reached| (one.store.id, place::label(one, call.context));
+        Ok(Self { labels: reached.iter().map(label).collect(), reached })
+    }
+
+    /// What a store is called.
+    fn label(&self, store: StoreId) -> String {
+        self.labels.get(&store).cloned().unwrap_or_else(|| store.to_string())
+    }
+
+    fn reach(&self) -> Reach {
+        let ids = self.reached.iter().map(|one| one.store.id);
+        Reach::Among(ids.take(limit::SEARCH_STORES_MAX).collect())
+    }
+}
+
+pub(super) async fn search(call: &Call<'_>) -> Result<String, Trouble> {
+    let known = ["query", "store", "limit", "cursor", budget::NAME];
+    let arguments = Arguments::of(call.given, &known)?;
+    let query = arguments.needed("query", limit::QUERY_CHARS_MAX)?;
+    let store = arguments.store()?;
+    let bytes_max = budget::bytes(&arguments)?;
+    let wanted = arguments.number("limit", 1..=RESULTS_MAX)?.unwrap_or(RESULTS_DEFAULT);
+    let question = Question::new(SEARCH, &[query, store.unwrap_or_default()]);
+    let skip = match arguments.text("cursor", cursor::CHARS_MAX)? {
+        None => 0,
+        Some(cursor) => question.position(cursor)?.parse::<usize>().unwrap_or(0),
+    };
+    let shelves = Shelves::of(call).await?;
+    let reach = match store {
+        None => shelves.reach(),
+        Some(_) => match place::find(call.engine, call.context, store, Purpose::Search).await? {
+            Some(id) => Reach::Store(id),
+            None => return Ok(nothing()),
+        },
+    };
+    let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
+    let asked = (skip + wanted + 1).min(limit::SEARCH_RESULTS_MAX);
+    let hits = found(call, reach, query, asked).await?;
+    let page: Vec<&Hit> = hits.iter().skip(skip).take(wanted).collect();
+    if page.is_empty() {
+        return Ok(nothing());
+    }
+    let (mut text, shown) = render(&page, skip, bytes_max, &shelves);
+    if skip + shown < hits.len() {
+        let cursor = question.cursor(&(skip + shown).to_string());
+        let _ = write!(text, "There is more: cursor {cursor}");
+    }
+    Ok(text)
+}
+
+/// The best of what fits a query.
+pub(super) async fn found(
+    call: &Call<'_>,
+    reach: Reach,
+    query: &str,
+    limit: usize,
+) -> Result<Vec<Hit>, Trouble> {
+    if matches!(&reach, Reach::Among(stores) if stores.is_empty()) {
+        return Ok(Vec::new());
+    }
+    let request = SearchRequest {
+        reach,
+        wanted: Wanted::new(query, limit),
+        view: View::Basic,
+        explain: false,
+        snippet_chars: SNIPPET_CHARS,
+        as_of: None,
+        wait: None,
+    };
+    Ok(Engine::search(call.engine, call.context, &request).await?.hits)
+}
+
+/// Results as text, as many as fit but at least one, and how many those are.
+pub(super) fn render(
+    hits: &[&Hit],
+    skip: usize,
+    bytes_max: usize,
+    shelves: &Shelves,
+) -> (String, usize) {
+    let mut text = String::new();
+    for (at, hit) in hits.iter().enumerate() {
+        let memory = &hit.memory;
+        let sealed = if memory.is_sealed { ", sealed" } else { "" };
+        let (before, after) = (cut(hit.snippet.is_cut_before), cut(hit.snippet.is_cut_after));
+        let one = format!(
+            "{}. {} ({}, version {}, {}{sealed})\n> {before}{}{after}\n",
+            skip + at + 1,
+            memory.path,
+            shelves.label(memory.store),
+            memory.revision,
+            day(memory.updated_at),
+            hit.snippet.text,
+        );
+        if at > 0 && text.len() + one.len() > bytes_max {
+            return (text, at);
+        }
+        text.push_str(&one);
+    }
+    (text, hits.len())
+}
+
+fn cut(is_cut: bool) -> &'static str {
+    if is_cut { "…" } else { "" }
+}
+
+fn nothing() -> String {
+    "Nothing was found. Try other words, or list what is there with memory_list.".to_owned()
+}

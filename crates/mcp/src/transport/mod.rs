@@ -1,0 +1,103 @@
+//! The one place that knows the library which speaks the protocol. Everything outside deals in
+//! [`Offer`], [`Endpoint`] and plain HTTP, so a new version of the library is a change of this folder.
+//!
+//! Stateless: no session ids, no replay, every request stands for itself and may reach any server.
+
+mod handler;
+mod listen;
+
+use crate::prompts::Prompt;
+use crate::resources::Library;
+use crate::seam::ToolSet;
+use bytes::Bytes;
+use handler::Handler;
+use http::{HeaderName, Request, Response};
+use http_body_util::combinators::BoxBody;
+use loci_model::Timestamp;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use std::convert::Infallible;
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// Says that a relay in front turns `subscriptions/listen` into what older clients know, so that
+/// subscribing can be offered to them. Without it a stateless server has no way to reach them.
+pub const RELAYED: HeaderName = HeaderName::from_static("loci-mcp-relay");
+
+/// How often a silent stream shows that it is alive.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// What an endpoint answers with.
+pub type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+/// What a server offers.
+#[derive(Clone)]
+pub struct Offer {
+    /// What it is called.
+    pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
+    /// What a model is told about it.
+    pub instructions: Option<&'static str>,
+    /// Its tools, set by set.
+    pub tools: Vec<Arc<dyn ToolSet>>,
+    /// Memories as resources, where they are offered.
+    pub library: Option<Library>,
+    /// Its prompts.
+    pub prompts: Vec<Prompt>,
+}
+
+/// Who may ask from where.
+#[derive(Debug, Clone)]
+pub struct EndpointOptions {
+    /// Hosts, with or without a port, that requests may be for.
+    pub allowed_hosts: Vec<String>,
+    /// Origins whose pages may ask; a request without an origin is no page's.
+    pub allowed_origins: Vec<String>,
+    /// Bytes of one message.
+    pub body_bytes_max: usize,
+}
+
+/// The protocol over HTTP, for any path. Cheap to clone.
+#[derive(Clone)]
+pub struct Endpoint {
+    service: StreamableHttpService<Handler, NeverSessionManager>,
+    library: Option<Library>,
+}
+
+/// When a request came: what changes from then on is news to whoever subscribes by it.
+#[derive(Debug, Clone, Copy)]
+struct Came(Timestamp);
+
+impl Endpoint {
+    /// An endpoint; streams end when `stopping` turns true.
+    pub fn new(offer: Offer, options: &EndpointOptions, stopping: watch::Receiver<bool>) -> Self {
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .with_sse_keep_alive(Some(KEEP_ALIVE))
+            .with_allowed_hosts(options.allowed_hosts.clone())
+            .with_allowed_origins(options.allowed_origins.clone())
+            .enforce_origin_validation()
+            .with_max_request_body_bytes(options.body_bytes_max);
+        let library = offer.library.clone();
+        let handler = Handler::new(offer, stopping);
+        let factory = move || Ok(handler.clone());
+        Self { service: StreamableHttpService::new(factory, Arc::default(), config), library }
+    }
+
+    /// Answers one request. Whoever calls this has found out who asks and left it in the request's
+    /// extensions, where the tools find it.
+    pub async fn answer<B>(&self, mut request: Request<B>) -> Answer
+    where
+        B: http_body::Body + Send + 'static,
+        B::Error: Display,
+    {
+        if let Some(library) = &self.library {
+            request.extensions_mut().insert(Came(library.now()));
+        }
+        self.service.handle(request).await
+    }
+}

@@ -1,0 +1,113 @@
+//! The three tools of Mobius agents over the Model Context Protocol, executed by the door that has
+//! them. An agent's credential uses the agent's memory; one that acts for agents, and is none itself,
+//! uses that of an agent made for it.
+
+use async_trait::async_trait;
+use axum::Router;
+use axum::body::Body;
+use http_body_util::BodyExt;
+use hyper::header::CONTENT_TYPE;
+use hyper::{Request, Response, StatusCode};
+use loci_dialects::mobius;
+use loci_engine::{Engine, Error, Identified};
+use loci_mcp::{Asked, Effect, Outcome, ToolDefinition, ToolSet};
+use loci_model::PrincipalKind;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tower::ServiceExt;
+
+/// Whose memory is used by those who are no agent.
+const STAND_IN: &str = "mcp";
+
+/// Recall, remember, forget.
+pub(super) struct MobiusTools {
+    engine: Engine,
+    door: Router,
+}
+
+impl MobiusTools {
+    pub(super) fn new(engine: Engine) -> Self {
+        Self { door: mobius::router(engine.clone()), engine }
+    }
+
+    /// What the door calls the agent.
+    async fn agent(&self, asked: &Asked<'_>) -> Result<String, Error> {
+        let context = asked.context()?;
+        let id = context.caller.principal;
+        let found = self.engine.named(&context, &id.to_string()).await?;
+        let is_agent = found.is_some_and(|one| one.kind == PrincipalKind::Agent);
+        Ok(if is_agent { id.with_prefix("agent_") } else { STAND_IN.to_owned() })
+    }
+}
+
+#[async_trait]
+impl ToolSet for MobiusTools {
+    fn tools(&self) -> Vec<ToolDefinition> {
+        let each = mobius::definitions().into_iter().map(|tool| {
+            let effect = match tool.model_name {
+                "mobius_memory_recall" => Effect::Reads,
+                _ => Effect::Sets,
+            };
+            let input_schema = tool.input_schema.as_object().cloned().unwrap_or_default();
+            ToolDefinition {
+                name: tool.model_name.into(),
+                description: tool.description.into(),
+                input_schema,
+                effect,
+            }
+        });
+        each.collect()
+    }
+
+    async fn call(&self, asked: &Asked<'_>) -> Outcome {
+        let agent = match self.agent(asked).await {
+            Ok(agent) => agent,
+            Err(error) => return Outcome::failed(error.to_string()),
+        };
+        let url = format!("/v1/agents/{agent}/tools/{}/invoke", asked.name);
+        match ask(&self.door, asked, &url, &json!({ "input": asked.arguments })).await {
+            Err(outcome) => outcome,
+            Ok(answer) if answer["status"] == "completed" => {
+                Outcome::done(answer["output"].to_string())
+            }
+            Ok(answer) => {
+                Outcome::failed(answer["error"].as_str().unwrap_or("it failed").to_owned())
+            }
+        }
+    }
+}
+
+/// Asks a door, as whoever asked us.
+pub(super) async fn ask(
+    door: &Router,
+    asked: &Asked<'_>,
+    url: &str,
+    body: &Value,
+) -> Result<Value, Outcome> {
+    let failed = |why: String| Outcome::failed(why);
+    let context = asked.context().map_err(|error| failed(error.to_string()))?;
+    let id = context.request;
+    let request = Request::post(url)
+        .header(CONTENT_TYPE, "application/json")
+        .extension(Identified(Arc::new(Ok(context))))
+        .extension(id)
+        .body(Body::from(body.to_string()))
+        .map_err(|error| failed(error.to_string()))?;
+    let response = match door.clone().oneshot(request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    };
+    read(response).await
+}
+
+async fn read(response: Response<Body>) -> Result<Value, Outcome> {
+    let status = response.status();
+    let bytes = response.into_body().collect().await;
+    let bytes = bytes.map_err(|error| Outcome::failed(error.to_string()))?.to_bytes();
+    let body: Value = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+    if status == StatusCode::OK {
+        return Ok(body);
+    }
+    let message = body["error"]["message"].as_str().map(str::to_owned);
+    Err(Outcome::failed(message.unwrap_or_else(|| format!("it failed with {status}"))))
+}
