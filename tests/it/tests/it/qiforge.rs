@@ -69,7 +69,8 @@ fn did(server: &Server) -> String {
 
 #[test]
 fn every_token_gets_the_status_it_deserves() {
-    let server = Setup::new().config(NO_MODEL).start();
+    let setup = Setup::new().config(NO_MODEL);
+    let server = setup.start();
     let did = did(&server);
     assert_eq!(did, format!("did:web:127.0.0.1%3A{}", server.addr().port()));
     let (user, oracle, thief) = (Signer::new(1), Signer::new(2), Signer::new(3));
@@ -193,7 +194,8 @@ const NAMED: &str = "[search]\nembedder = 'none'\n[qiforge]\ndid = 'did:web:memo
 
 #[test]
 fn a_conversation_that_is_handed_over_again_is_kept_once() {
-    a_conversation_is_kept_once(&[Setup::new().config(NAMED).start()]);
+    let setup = Setup::new().config(NAMED);
+    a_conversation_is_kept_once(&[setup.start()]);
 }
 
 #[test]
@@ -255,7 +257,8 @@ fn nobody_meets_anybody(server: &Server, rounds: usize) {
 
 #[test]
 fn nobody_meets_what_is_somebody_elses() {
-    nobody_meets_anybody(&Setup::new().config(NAMED).start(), 200);
+    let setup = Setup::new().config(NAMED);
+    nobody_meets_anybody(&setup.start(), 200);
 }
 
 #[test]
@@ -320,7 +323,8 @@ fn keys_are_looked_up_where_they_are_published() {
         "{NAMED}indexer = 'http://{}/graphql'\n[qiforge.keys]\n'did:ixo:ixo1bob' = ['{key}']\n",
         chain.addr
     );
-    let server = Setup::new().config(&config).start();
+    let setup = Setup::new().config(&config);
+    let server = setup.start();
     let status = |user: &Signer| {
         let token = token(user, Some(&oracle), DID);
         call(&server, &token, Some(ROOM), BATCH, &json!({"queries": []})).status
@@ -356,17 +360,20 @@ fn the_operator_says_who_may_come() {
         call(server, &token, None, BATCH, &json!({"queries": []})).status
     };
     let users = format!("{NAMED}ignore_room = true\nallow_users = ['{}']\n", ana.did);
-    let server = Setup::new().config(&users).start();
+    let setup = Setup::new().config(&users);
+    let server = setup.start();
     assert_eq!(status(&server, &ana, Some(&oracle)), 200, "the room does not matter here");
     assert_eq!(status(&server, &bob, Some(&oracle)), 403);
     server.stop();
     let oracles = format!("{NAMED}ignore_room = true\nallow_oracles = ['{}']\n", oracle.did);
-    let server = Setup::new().config(&oracles).start();
+    let setup = Setup::new().config(&oracles);
+    let server = setup.start();
     assert_eq!(status(&server, &ana, Some(&oracle)), 200);
     assert_eq!(status(&server, &ana, Some(&bob)), 403);
     assert_eq!(status(&server, &ana, None), 403, "nobody comes in person past a list of oracles");
     server.stop();
-    let server = Setup::new().config("[qiforge]\nenabled = false\n").start();
+    let setup = Setup::new().config("[qiforge]\nenabled = false\n");
+    let server = setup.start();
     assert_eq!(server.client_as(None).get("/.well-known/did.json").status, 404);
     assert_eq!(status(&server, &ana, Some(&oracle)), 401);
     server.stop();
