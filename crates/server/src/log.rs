@@ -37,6 +37,8 @@ pub(crate) fn start(default: LevelFilter) -> Result<Log, Failure> {
     let now = move || seams.now();
     let others = level.min(LevelFilter::WARN);
     let filter = Targets::new().with_default(others).with_target("loci", level);
+    // What it cannot deliver to somebody who is gone is no news.
+    let filter = filter.with_target("rmcp", LevelFilter::OFF);
     let waiting = Lines::start().map_err(|error| Failure::io("cannot start the log", &error))?;
     let lines = fmt::layer().with_writer(waiting.clone());
     let lines = match io::stderr().is_terminal() {

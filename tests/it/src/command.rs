@@ -52,6 +52,13 @@ impl Loci {
         Self { options: Vec::new(), env }
     }
 
+    /// The same with one more environment variable.
+    #[must_use]
+    pub fn with_env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
     /// Runs a command with nothing on its standard input.
     #[track_caller]
     pub fn run(&self, args: &[&str]) -> Finished {

@@ -19,6 +19,7 @@ mod facts;
 mod history;
 mod history_feed;
 mod history_moments;
+pub mod mcp;
 mod search;
 mod server;
 pub mod ucan;

@@ -5,7 +5,9 @@ use super::clauses::Clause;
 use super::frames::{self, Course, Element, Frame, Who};
 use super::group::Group;
 use super::kinds::Wanted;
-use super::lexicon::{ADVERB, COLLEAGUE, CONJUNCTION, ILLNESS, KIN, PET, PREPOSITION, TRAILING, noun};
+use super::lexicon::{
+    ADVERB, COLLEAGUE, CONJUNCTION, HOUSING, ILLNESS, KIN, PET, PREPOSITION, TRAILING, noun,
+};
 use super::objects::{self, Objects};
 use super::possess::{self, Object};
 use super::read::{Reader, Scene};
@@ -20,6 +22,9 @@ use std::ops::Range;
 const PRIOR: f32 = 0.9;
 /// The most claims of one text.
 const CLAIMS_MAX: usize = 512;
+
+/// An object: what it is called, which aspect it is of, and whether it has a name of its own.
+type Named = (Mention, Aspect, bool);
 
 impl<'t> Reader<'t> {
     /// Remembers a person who was named.
@@ -54,7 +59,8 @@ impl<'t> Reader<'t> {
             if !fits {
                 continue;
             }
-            let Some(start) = match_words(scene, group.end, clause.tokens.end, &frame.elements) else {
+            let Some(start) = match_words(scene, group.end, clause.tokens.end, &frame.elements)
+            else {
                 continue;
             };
             let context = Context { scene, clause, group, times, subject: &subject, sureness };
@@ -64,7 +70,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Makes the claims of one frame; whether its object was what it wants.
+    /// Makes the claims of one frame; whether there were any.
     fn frame(&mut self, context: &Context<'_, '_, 't>, frame: &Frame, start: usize) -> bool {
         let Context { scene, clause, .. } = *context;
         let end = clause.tokens.end;
@@ -75,9 +81,11 @@ impl<'t> Reader<'t> {
             (vec![simple(self.speaker.to_owned(), Some(Label::Person))], start)
         } else if let Some(constant) = &frame.constant {
             let is_bare = scene.tokens.get(start).filter(|_| start < end).is_none_or(|next| {
-                scene.is_time[start] || next.kind == Kind::Mark
+                scene.is_time[start]
+                    || next.kind == Kind::Mark
                     || next.has(TRAILING | PREPOSITION | CONJUNCTION)
-                    || next.is("a") && scene.tokens.get(start + 1).is_some_and(|next| next.is("lot"))
+                    || next.is("a")
+                        && scene.tokens.get(start + 1).is_some_and(|next| next.is("lot"))
             });
             if !is_bare {
                 return false;
@@ -106,7 +114,7 @@ impl<'t> Reader<'t> {
         if any || frame.course == Course::End || frame.course == Course::Begin {
             self.tails(context, frame, stop);
         }
-        true
+        any
     }
 
     fn tails(&mut self, context: &Context<'_, '_, 't>, frame: &Frame, stop: usize) {
@@ -114,13 +122,23 @@ impl<'t> Reader<'t> {
         let end = clause.tokens.end;
         let mut at = stop;
         for _ in 0..frame.tails.len() {
-            while at < end && (scene.is_time[at] || scene.tokens[at].is_one_of(&[",", "there", "here"])) {
+            while at < end
+                && (scene.is_time[at] || scene.tokens[at].is_one_of(&[",", "there", "here"]))
+            {
                 at += 1;
             }
             let Some(word) = scene.tokens.get(at).filter(|_| at < end) else { return };
             let tail = frame.tails.iter().find(|tail| tail.prepositions.contains(&word.word));
             let Some(tail) = tail else { return };
-            let Some((objects, stop)) = self.objects(scene, at + 1, end, tail.wanted) else { return };
+            // "living in": what the word stands with belongs to it.
+            let is_verb = word.is_one_of(&["living", "working", "based"]);
+            let begin = match scene.tokens.get(at + 1) {
+                Some(next) if is_verb && next.is_one_of(&["in", "at", "for", "near"]) => at + 2,
+                _ => at + 1,
+            };
+            let Some((objects, stop)) = self.objects(scene, begin, end, tail.wanted) else {
+                return;
+            };
             at = stop;
             for (object, aspect, is_name) in objects {
                 let judge = self.judge(context, is_name);
@@ -132,7 +150,13 @@ impl<'t> Reader<'t> {
     }
 
     fn judge<'a>(&self, context: &Context<'a, '_, 't>, is_name: bool) -> Judge<'a> {
-        Judge { group: context.group, times: context.times, at: self.at, today: self.today, is_name }
+        Judge {
+            group: context.group,
+            times: context.times,
+            at: self.at,
+            today: self.today,
+            is_name,
+        }
     }
 
     /// The objects at `start` that are what is wanted, and where they end.
@@ -142,8 +166,9 @@ impl<'t> Reader<'t> {
         start: usize,
         end: usize,
         wanted: Wanted,
-    ) -> Option<(Vec<(Mention, Aspect, bool)>, usize)> {
-        let Objects { pieces, end: stop } = objects::cut(scene.tokens, scene.is_time, start, end, wanted)?;
+    ) -> Option<(Vec<Named>, usize)> {
+        let Objects { pieces, end: stop } =
+            objects::cut(scene.tokens, scene.is_time, start, end, wanted)?;
         let mut found = Vec::new();
         for (number, piece) in pieces.into_iter().enumerate() {
             let words = &scene.tokens[piece.clone()];
@@ -159,6 +184,14 @@ impl<'t> Reader<'t> {
                 }
                 continue;
             };
+            // "a flat in Porto" is Porto.
+            let is_housing = wanted == Wanted::Place
+                && noun(words[words.len() - 1].word) & HOUSING != 0
+                && stop < end
+                && scene.tokens[stop].is_one_of(&["in", "near", "outside", "of"]);
+            if is_housing && let Some(town) = self.objects(scene, stop + 1, end, Wanted::NewPlace) {
+                return Some(town);
+            }
             let is_name = words.iter().any(|token| token.is_capital || token.kind == Kind::Quoted);
             let name = self.object_name(scene, narrow);
             if !name.is_empty() {
@@ -189,13 +222,16 @@ impl<'t> Reader<'t> {
         };
         let Some((objects, _)) = self.objects(scene, said.end, end, wanted) else { return true };
         let subject = self.speaker_mention();
-        let group = Group { is_past: said.is_past, is_negated: said.is_negated, ..Group::default() };
-        let context = Context { scene, clause, group: &group, times, subject: &subject, sureness: 1.0 };
+        let group =
+            Group { is_past: said.is_past, is_negated: said.is_negated, ..Group::default() };
+        let context =
+            Context { scene, clause, group: &group, times, subject: &subject, sureness: 1.0 };
         for (mut object, aspect, is_name) in objects {
             if said.object == Object::Pet {
                 object.label = Some(Label::Pet);
             }
-            let course = if said.relation == Relation::CurrentlyIs { Course::Role } else { Course::State };
+            let course =
+                if said.relation == Relation::CurrentlyIs { Course::Role } else { Course::State };
             let judge = self.judge(&context, is_name);
             if let Some(outcome) = judge.outcome(said.relation, course) {
                 self.push(&context, subject.clone(), object, aspect, outcome, "rules:my");
@@ -216,8 +252,10 @@ impl<'t> Reader<'t> {
         let Context { scene, clause, group, sureness, .. } = *context;
         let Outcome { relation, is_negated, valid_at, invalid_at } = outcome;
         let is_known = self.claims.iter().rev().take(16).any(|claim| {
-            claim.relation == relation && claim.subject.name == subject.name
-                && claim.object.name == object.name && claim.is_negated == is_negated
+            claim.relation == relation
+                && claim.subject.name == subject.name
+                && claim.object.name == object.name
+                && claim.is_negated == is_negated
         });
         let is_circular = subject.name == object.name;
         if is_known || is_circular || self.claims.len() >= CLAIMS_MAX {
@@ -227,7 +265,8 @@ impl<'t> Reader<'t> {
         let length = if words > 4 { 0.9 } else { 1.0 };
         let tokens = &scene.tokens[clause.tokens.clone()];
         let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return };
-        let is_beside = tokens.iter().any(|token| token.is_one_of(&["part-time", "parttime", "side"]));
+        let is_beside =
+            tokens.iter().any(|token| token.is_one_of(&["part-time", "parttime", "side"]));
         self.claims.push(Claim {
             subject,
             relation,
@@ -286,7 +325,9 @@ impl<'t> Reader<'t> {
 
     fn slice(&self, scene: &Scene<'_, 't>, range: Range<usize>) -> String {
         let tokens = &scene.tokens[range];
-        let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return String::new() };
+        let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
+            return String::new();
+        };
         let text = self.text.get(first.start..last.end).unwrap_or("");
         let text = match tokens.iter().any(|token| token.kind == Kind::Quoted) {
             true => text.trim_matches(['"', '\'', '“', '”', '‘', '’', '`', '«', '»', '„']),
@@ -322,11 +363,15 @@ impl Clone for Context<'_, '_, '_> {
 impl Copy for Context<'_, '_, '_> {}
 
 /// Compares the words after a verb with a frame and returns where its object begins.
-fn match_words(scene: &Scene<'_, '_>, start: usize, end: usize, elements: &[Element]) -> Option<usize> {
+fn match_words(
+    scene: &Scene<'_, '_>,
+    start: usize,
+    end: usize,
+    elements: &[Element],
+) -> Option<usize> {
     let tokens = scene.tokens;
-    let is_at = |at: usize, words: &[&str]| {
-        at < end && !scene.is_time[at] && tokens[at].is_one_of(words)
-    };
+    let is_at =
+        |at: usize, words: &[&str]| at < end && !scene.is_time[at] && tokens[at].is_one_of(words);
     let after_adverbs = |mut at: usize, words: &[&str]| {
         while at < end && !is_at(at, words) && (tokens[at].has(ADVERB) || scene.is_time[at]) {
             at += 1;
@@ -347,8 +392,19 @@ fn match_words(scene: &Scene<'_, '_>, start: usize, end: usize, elements: &[Elem
                         let skipped = &tokens[at..found];
                         let weighs = |token: &Token<'_>| {
                             noun(token.word) & ILLNESS != 0
-                                || token.is_one_of(&["stress", "nerves", "anger", "burnout", "grief",
-                                    "pressure", "deadlines", "overwhelm", "worry", "panic", "pain"])
+                                || token.is_one_of(&[
+                                    "stress",
+                                    "nerves",
+                                    "anger",
+                                    "burnout",
+                                    "grief",
+                                    "pressure",
+                                    "deadlines",
+                                    "overwhelm",
+                                    "worry",
+                                    "panic",
+                                    "pain",
+                                ])
                         };
                         if is_burden && !skipped.iter().any(weighs) {
                             return None;

@@ -2,7 +2,7 @@
 //! own, and knows by which word it hangs on the one before it. Whatever is doubtful stays together:
 //! a clause that is too long says nothing, one that is too short could say what nobody said.
 
-use super::lexicon::{ADVERB, AUXILIARY, DETERMINER, FIRST_NAME, NOMINATIVE, PREPOSITION};
+use super::lexicon::{ADVERB, AUXILIARY, DETERMINER, FIRST_NAME, NOMINATIVE, PREPOSITION, WH};
 use super::tokens::{Kind, Token};
 use super::verbs::{self, BASE, ING, PARTICIPLE, PAST, THIRD};
 use std::ops::Range;
@@ -146,7 +146,9 @@ impl Splitter<'_> {
                 if let Some(link) = self.hinge(next) {
                     return self.cut(at, next + 1, link);
                 }
-                match self.begins_clause(next) || self.begins_predicate(next) {
+                let asks = self.tokens[next].has(WH)
+                    || self.tokens[next].is_one_of(&["any", "thoughts", "suggestions", "tips"]);
+                match asks || self.begins_clause(next) || self.begins_predicate(next) {
                     true => self.cut(at, next, Link::And),
                     false => next,
                 }
@@ -154,7 +156,8 @@ impl Splitter<'_> {
             "(" | ")" | "[" | "]" | ":" => self.cut(at, at + 1, Link::Beside),
             "-" => {
                 let is_apart = self.tokens.get(at + 1).is_some_and(|next| {
-                    at > 0 && self.tokens[at - 1].end < self.tokens[at].start
+                    at > 0
+                        && self.tokens[at - 1].end < self.tokens[at].start
                         && next.start > self.tokens[at].end
                 });
                 if is_apart { self.cut(at, at + 1, Link::Beside) } else { at + 1 }
@@ -238,7 +241,9 @@ impl Splitter<'_> {
             if token.has(PREPOSITION) && !token.is("of") {
                 return false;
             }
-            if follows_noun && verbs::can_be(token.word, THIRD | PAST) && place + 1 < self.tokens.len()
+            if follows_noun
+                && verbs::can_be(token.word, THIRD | PAST)
+                && place + 1 < self.tokens.len()
             {
                 return true;
             }
@@ -271,7 +276,8 @@ impl Splitter<'_> {
             return true;
         }
         if verbs::can_be(first.word, BASE) && self.is_plain {
-            let is_opinion = first.is_one_of(&["love", "like", "hate", "enjoy", "prefer", "dislike"]);
+            let is_opinion =
+                first.is_one_of(&["love", "like", "hate", "enjoy", "prefer", "dislike"]);
             return is_opinion
                 || next.has(PREPOSITION | DETERMINER)
                 || next.is_capital
@@ -284,7 +290,8 @@ impl Splitter<'_> {
     fn is_progressive(&self) -> bool {
         let from = self.tokens.len().min(self.start + 6);
         self.tokens[self.start..from].windows(2).any(|pair| {
-            pair[0].is_one_of(&["am", "are", "is", "been", "'s"]) && verbs::can_be(pair[1].word, ING)
+            pair[0].is_one_of(&["am", "are", "is", "been", "'s"])
+                && verbs::can_be(pair[1].word, ING)
         })
     }
 }

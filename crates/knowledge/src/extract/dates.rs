@@ -2,11 +2,11 @@
 //! the text. A phrase is an interval with its own grain; what begins with it begins at its start.
 //! Nothing is guessed: a phrase that means several days means none.
 
+use super::days::{Days, Part};
 use super::lexicon::{MONTH, NUMBER, SEASON, UNIT, WEEKDAY};
 use super::tokens::{Kind, Token};
 use jiff::ToSpan;
 use jiff::civil::Date;
-use loci_model::Timestamp;
 use std::ops::Range;
 
 /// Years that a number alone can mean.
@@ -37,51 +37,6 @@ pub(super) struct Phrase {
     pub(super) tokens: Range<usize>,
     pub(super) role: Role,
     pub(super) days: Option<Days>,
-}
-
-/// The days from `first` up to `end`, which is the day after the last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Days {
-    pub(super) first: Date,
-    pub(super) end: Date,
-}
-
-impl Days {
-    fn one(day: Date) -> Option<Self> {
-        Some(Self { first: day, end: day.checked_add(1.day()).ok()? })
-    }
-
-    fn month(year: i16, month: i8) -> Option<Self> {
-        let first = Date::new(year, month, 1).ok()?;
-        Some(Self { first, end: first.checked_add(1.month()).ok()? })
-    }
-
-    fn year(year: i16) -> Option<Self> {
-        Some(Self { first: Date::new(year, 1, 1).ok()?, end: Date::new(year + 1, 1, 1).ok()? })
-    }
-
-    fn season(year: i16, season: &str) -> Option<Self> {
-        let month = match season {
-            "spring" => 3,
-            "summer" => 6,
-            "autumn" | "fall" => 9,
-            _ => 12,
-        };
-        let first = Date::new(year, month, 1).ok()?;
-        Some(Self { first, end: first.checked_add(3.months()).ok()? })
-    }
-}
-
-/// Midnight in UTC at the beginning of a day.
-pub(super) fn midnight(day: Date) -> Option<Timestamp> {
-    let moment = day.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
-    Some(Timestamp::from_micros(moment.as_microsecond()))
-}
-
-/// The day of a moment in UTC; the beginning of 1970 for moments no calendar has.
-pub(super) fn day_of(at: Timestamp) -> Date {
-    let moment = jiff::Timestamp::from_microsecond(at.as_micros()).unwrap_or_default();
-    moment.to_zoned(jiff::tz::TimeZone::UTC).date()
 }
 
 /// The phrases of a sentence, in order.
@@ -192,11 +147,7 @@ impl Reader<'_> {
             let now = ["now", "today", "present"].contains(&self.word(next));
             if let Some((end_day, end)) = read {
                 let days = Days { first: from.first, end: end_day };
-                return Some(Phrase {
-                    tokens: at..end,
-                    role: Role::Between,
-                    days: Some(days),
-                });
+                return Some(Phrase { tokens: at..end, role: Role::Between, days: Some(days) });
             }
             if now {
                 return Some(Phrase { tokens: at..next + 1, role: Role::Since, days: Some(from) });
@@ -242,21 +193,31 @@ impl Reader<'_> {
                     end += 1;
                 }
                 let is_time = self.has(end, UNIT | WEEKDAY | SEASON | MONTH)
-                    || ["morning", "evening", "night", "afternoon", "time"].contains(&self.word(end));
+                    || ["morning", "evening", "night", "afternoon", "time"]
+                        .contains(&self.word(end));
                 is_time.then(|| often(end + 1)).flatten()
             }
             "once" | "twice" if ["a", "per", "every"].contains(&self.word(at + 1)) => {
                 self.has(at + 2, UNIT).then(|| often(at + 3)).flatten()
             }
             "on" | "in" => {
-                let end = if ["the", "most"].contains(&self.word(at + 1)) { at + 2 } else { at + 1 };
+                let end =
+                    if ["the", "most"].contains(&self.word(at + 1)) { at + 2 } else { at + 1 };
                 let plural = self.word(end).strip_suffix('s');
                 let is_day = plural.is_some_and(|day| {
                     super::lexicon::classes(day) & WEEKDAY != 0 || day == "weekend"
                 });
-                let is_part = ["mornings", "evenings", "afternoons", "morning", "evening",
-                    "evenings", "weekend", "afternoon"]
-                    .contains(&self.word(end));
+                let is_part = [
+                    "mornings",
+                    "evenings",
+                    "afternoons",
+                    "morning",
+                    "evening",
+                    "evenings",
+                    "weekend",
+                    "afternoon",
+                ]
+                .contains(&self.word(end));
                 (is_day || is_part).then(|| often(end + 1)).flatten()
             }
             "at" if ["night", "weekends", "lunch"].contains(&self.word(at + 1)) => often(at + 2),
@@ -295,9 +256,7 @@ impl Reader<'_> {
     /// Early, mid, late, the end of.
     fn part(&self, at: usize) -> (Part, usize) {
         let after_the = if self.word(at) == "the" { at + 1 } else { at };
-        let of = |part, at: usize| {
-            (part, if self.word(at) == "of" { at + 1 } else { at })
-        };
+        let of = |part, at: usize| (part, if self.word(at) == "of" { at + 1 } else { at });
         match self.word(after_the) {
             "early" | "start" | "beginning" => of(Part::First, after_the + 1),
             "mid" | "middle" => of(Part::Middle, after_the + 1),
@@ -438,9 +397,27 @@ impl Reader<'_> {
                 }
                 "few" | "several" => 3,
                 word => {
-                    let names = ["two", "three", "four", "five", "six", "seven", "eight", "nine",
-                        "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen",
-                        "seventeen", "eighteen", "nineteen", "twenty"];
+                    let names = [
+                        "two",
+                        "three",
+                        "four",
+                        "five",
+                        "six",
+                        "seven",
+                        "eight",
+                        "nine",
+                        "ten",
+                        "eleven",
+                        "twelve",
+                        "thirteen",
+                        "fourteen",
+                        "fifteen",
+                        "sixteen",
+                        "seventeen",
+                        "eighteen",
+                        "nineteen",
+                        "twenty",
+                    ];
                     let tens = ["thirty", "forty", "fifty", "sixty"];
                     match names.iter().position(|name| *name == word) {
                         Some(place) => i32::try_from(place).ok()? + 2,
@@ -471,7 +448,11 @@ impl Reader<'_> {
     }
 
     fn ago(&self, at: usize) -> Option<Read> {
-        let at = if ["about", "around", "almost", "over"].contains(&self.word(at)) { at + 1 } else { at };
+        let at = if ["about", "around", "almost", "over"].contains(&self.word(at)) {
+            at + 1
+        } else {
+            at
+        };
         let (count, unit) = self.count(at)?;
         let is_ago = ["ago", "back"].contains(&self.word(unit + 1));
         let days = is_ago.then(|| self.shifted(count, self.word(unit), -1))??;
@@ -556,29 +537,5 @@ impl Reader<'_> {
             _ => return None,
         };
         Some((days, end))
-    }
-}
-
-/// A part of an interval.
-#[derive(Clone, Copy)]
-enum Part {
-    All,
-    First,
-    Middle,
-    Last,
-    End,
-}
-
-impl Part {
-    fn of(self, days: Days) -> Option<Days> {
-        let length = days.first.until(days.end).ok()?.get_days();
-        let third = |thirds: i32| days.first.checked_add((length * thirds / 3).days()).ok();
-        Some(match self {
-            Self::All => days,
-            Self::First => Days { first: days.first, end: third(1)? },
-            Self::Middle => Days { first: third(1)?, end: third(2)? },
-            Self::Last => Days { first: third(2)?, end: days.end },
-            Self::End => Days { first: days.end.checked_sub(1.day()).ok()?, end: days.end },
-        })
     }
 }

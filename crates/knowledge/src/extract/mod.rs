@@ -12,15 +12,18 @@ mod assert;
 mod clauses;
 mod cues;
 mod dates;
+mod days;
 mod frames;
 mod group;
 mod kinds;
 mod lexicon;
+mod nature;
 mod objects;
 mod possess;
 mod read;
 mod reject;
 mod subject;
+mod things;
 mod timing;
 mod tokens;
 mod verbs;
@@ -52,7 +55,7 @@ pub fn extract(utterance: Utterance<'_>) -> Vec<Claim> {
         text,
         speaker,
         at: utterance.at,
-        today: dates::day_of(utterance.at),
+        today: days::day_of(utterance.at),
         is_lower: lowered == text,
         people: Vec::new(),
         claims: Vec::new(),

@@ -17,14 +17,41 @@ const LIST_MAX: usize = 8;
 
 /// What "and" does not part.
 const PAIRS: &[(&str, &str)] = &[
-    ("mac", "cheese"), ("rock", "roll"), ("fish", "chips"), ("r", "b"), ("dungeons", "dragons"),
-    ("johnson", "johnson"), ("salt", "vinegar"), ("bread", "butter"), ("butter", "jelly"),
-    ("arts", "crafts"), ("research", "development"), ("black", "white"), ("drum", "bass"),
-    ("gin", "tonic"), ("marks", "spencer"), ("procter", "gamble"), ("ernst", "young"),
-    ("rice", "beans"), ("eggs", "bacon"), ("ham", "cheese"), ("sweet", "sour"), ("track", "field"),
-    ("barnes", "noble"), ("crash", "burn"), ("health", "safety"), ("rum", "coke"), ("hit", "run"),
-    ("harry", "sally"), ("pride", "prejudice"), ("war", "peace"), ("simon", "garfunkel"),
-    ("stars", "stripes"), ("bed", "breakfast"), ("tom", "jerry"), ("rick", "morty"),
+    ("mac", "cheese"),
+    ("rock", "roll"),
+    ("fish", "chips"),
+    ("r", "b"),
+    ("dungeons", "dragons"),
+    ("johnson", "johnson"),
+    ("salt", "vinegar"),
+    ("bread", "butter"),
+    ("butter", "jelly"),
+    ("arts", "crafts"),
+    ("research", "development"),
+    ("black", "white"),
+    ("drum", "bass"),
+    ("gin", "tonic"),
+    ("marks", "spencer"),
+    ("procter", "gamble"),
+    ("ernst", "young"),
+    ("rice", "beans"),
+    ("eggs", "bacon"),
+    ("ham", "cheese"),
+    ("sweet", "sour"),
+    ("track", "field"),
+    ("barnes", "noble"),
+    ("crash", "burn"),
+    ("health", "safety"),
+    ("rum", "coke"),
+    ("hit", "run"),
+    ("harry", "sally"),
+    ("pride", "prejudice"),
+    ("war", "peace"),
+    ("simon", "garfunkel"),
+    ("stars", "stripes"),
+    ("bed", "breakfast"),
+    ("tom", "jerry"),
+    ("rick", "morty"),
 ];
 
 /// The objects found, and where they end.
@@ -128,7 +155,8 @@ fn piece(
         if token.is_one_of(&["not", "because", "so", "than", "i", "we", "they", "he", "she"]) {
             break;
         }
-        if token.has(PREPOSITION) && at > start {
+        let is_in_name = token.is_capital && at > start && tokens[at - 1].is_capital;
+        if token.has(PREPOSITION) && at > start && !is_in_name {
             let is_kept = match reach {
                 Reach::Short => token.is("of"),
                 Reach::Noun(words) => words.contains(&token.word),
@@ -150,7 +178,8 @@ fn piece(
         }
     }
     let mut last = at;
-    while last > start && (tokens[last - 1].has(TRAILING | PREPOSITION) || is_lot(tokens, start, last))
+    while last > start
+        && (tokens[last - 1].has(TRAILING | PREPOSITION | ADVERB) || is_lot(tokens, start, last))
     {
         if is_lot(tokens, start, last) {
             last -= 1;
@@ -168,7 +197,10 @@ fn is_lot(tokens: &[Token<'_>], start: usize, end: usize) -> bool {
     end >= start + 2
         && matches!(
             (tokens[end - 2].word, tokens[end - 1].word),
-            ("a", "lot" | "bit" | "ton") | ("very" | "so", "much") | ("right", "now") | ("as", "well")
+            ("a", "lot" | "bit" | "ton")
+                | ("very" | "so", "much")
+                | ("right", "now")
+                | ("as", "well")
         )
 }
 
@@ -181,11 +213,13 @@ fn skip_words_before(tokens: &[Token<'_>], mut at: usize, end: usize) -> usize {
         let is_a_lot = token.is("a")
             && tokens.get(at + 1).is_some_and(|next| next.is_one_of(&["lot", "bit"]))
             && tokens.get(at + 2).is_some_and(|next| next.is("of"));
-        let is_article = token.is_one_of(&["a", "an", "the", "my", "our", "some"])
-            || token.has(ADVERB) && !token.is_one_of(&["all", "long", "first", "only", "both"])
-                && tokens.get(at + 1).is_some() && !token.word.ends_with("ing")
-            || token.is("all") && tokens.get(at + 1).is_some_and(|next| next.is_one_of(&["the", "my"]))
-            || token.is("only");
+        let is_article = token.is_one_of(&["a", "an", "the", "my", "our", "some", "any"])
+            || token.has(ADVERB)
+                && !token.is_one_of(&["all", "long", "first", "only", "both"])
+                && tokens.get(at + 1).is_some()
+                && !token.word.ends_with("ing")
+            || token.is("all")
+                && tokens.get(at + 1).is_some_and(|next| next.is_one_of(&["the", "my"]));
         at += match (is_a_lot, is_lots, is_article) {
             (true, _, _) => 3,
             (_, true, _) => 2,
@@ -201,7 +235,7 @@ fn is_refused(first: &Token<'_>) -> bool {
     first.kind == Kind::Mark
         || first.has(WH | CONJUNCTION | AUXILIARY)
         || first.has(PRONOUN) && first.kind == Kind::Word
-        || first.is_one_of(&["your", "his", "her", "their", "its", "every", "any", "no", "each"])
+        || first.is_one_of(&["your", "his", "her", "their", "its", "every", "no", "each"])
         || first.has(PREPOSITION)
 }
 
@@ -219,8 +253,8 @@ fn is_inside_name(tokens: &[Token<'_>], at: usize, end: usize) -> bool {
     at + 1 < end
         && at > 0
         && mark.is_one_of(&["&", "/", "-", "%", "+"])
-        && (tokens[at - 1].end == mark.start || mark.is("&") && tokens[at - 1].is_capital
-            && tokens[at + 1].is_capital)
+        && (tokens[at - 1].end == mark.start
+            || mark.is("&") && tokens[at - 1].is_capital && tokens[at + 1].is_capital)
 }
 
 fn is_pair(tokens: &[Token<'_>], at: usize, end: usize) -> bool {

@@ -73,7 +73,16 @@ pub(super) fn possession(tokens: &[Token<'_>], at: usize, end: usize) -> Option<
     let mut next = be + 1;
     let mut is_negated = false;
     while next < end
-        && tokens[next].is_one_of(&["not", "definitely", "always", "probably", "currently", "still", "now", "actually"])
+        && tokens[next].is_one_of(&[
+            "not",
+            "definitely",
+            "always",
+            "probably",
+            "currently",
+            "still",
+            "now",
+            "actually",
+        ])
     {
         if tokens[next].is("probably") {
             return None;
@@ -82,7 +91,8 @@ pub(super) fn possession(tokens: &[Token<'_>], at: usize, end: usize) -> Option<
         next += 1;
     }
     let is_past = tokens[be].is_one_of(&["was", "were"]);
-    let found = |relation, object, end| Some(Possession { relation, is_negated, end, object, is_past });
+    let found =
+        |relation, object, end| Some(Possession { relation, is_negated, end, object, is_past });
     let is_called = tokens.get(next).is_some_and(|token| token.is_one_of(&["called", "named"]));
     let last = nouns.last()?;
     let classes = noun(last.word);
@@ -90,6 +100,9 @@ pub(super) fn possession(tokens: &[Token<'_>], at: usize, end: usize) -> Option<
         let is_worst = nouns[0].is("least");
         let relation = if is_worst { Relation::Dislikes } else { Relation::Likes };
         return (!is_past && !is_negated).then(|| found(relation, Object::Thing, next)).flatten();
+    }
+    if nouns[0].is("go-to") && !is_negated {
+        return found(Relation::Uses, Object::Thing, next);
     }
     // "my wife's name is Bea", "my dog's name is Rex".
     if last.is("name") && nouns.len() >= 3 && nouns[nouns.len() - 2].is("'s") {
@@ -105,15 +118,20 @@ pub(super) fn possession(tokens: &[Token<'_>], at: usize, end: usize) -> Option<
         return found(Relation::Owns, Object::Pet, next + 1);
     }
     if classes & (KIN | COLLEAGUE) != 0 && !is_users {
-        let names = is_called || tokens.get(next).is_some_and(|token| token.is_capital && next + 2 >= end);
+        let names =
+            is_called || tokens.get(next).is_some_and(|token| token.is_capital && next + 2 >= end);
         let relation = if classes & KIN != 0 { Relation::Knows } else { Relation::WorksWith };
         let next = if is_called { next + 1 } else { next };
         return names.then(|| found(relation, Object::Name, next)).flatten();
     }
-    if classes & OWNABLE != 0 && tokens.get(next).is_some_and(|token| token.is_one_of(&["a", "an"])) {
+    if classes & OWNABLE != 0 && tokens.get(next).is_some_and(|token| token.is_one_of(&["a", "an"]))
+    {
         return found(Relation::Owns, Object::Thing, next);
     }
-    if nouns.len() >= 2 && last.is_one_of(&["language", "tongue"]) && nouns[nouns.len() - 2].is_one_of(&["native", "first", "mother"]) {
+    if nouns.len() >= 2
+        && last.is_one_of(&["language", "tongue"])
+        && nouns[nouns.len() - 2].is_one_of(&["native", "first", "mother"])
+    {
         return found(Relation::ExpertiseIn, Object::Language, next);
     }
     let (_, relation, object) = NOUNS.iter().find(|(word, _, _)| last.is(word))?;
@@ -122,5 +140,7 @@ pub(super) fn possession(tokens: &[Token<'_>], at: usize, end: usize) -> Option<
 
 /// Whether the "'s" at `at` makes an owner of the word before it: "my wife's name".
 fn is_owner(tokens: &[Token<'_>], at: usize) -> bool {
-    tokens.get(at + 1).is_some_and(|next| next.is_one_of(&["name", "names", "favorite", "favourite"]))
+    tokens
+        .get(at + 1)
+        .is_some_and(|next| next.is_one_of(&["name", "names", "favorite", "favourite"]))
 }

@@ -77,7 +77,7 @@ impl<'t> Reader<'t> {
             let follows_if = clauses.get(number + 1).is_some_and(|next| {
                 next.link == Link::If && !is_polite(&tokens[next.tokens.clone()])
             });
-            before = Some(self.clause(&scene, clause, cue, follows_if, before, sentence));
+            before = Some(self.clause(&scene, clause, cue, follows_if, before.as_ref(), sentence));
         }
     }
 
@@ -87,7 +87,7 @@ impl<'t> Reader<'t> {
         clause: &Clause,
         cue: Option<Cue>,
         follows_if: bool,
-        before: Option<Before>,
+        before: Option<&Before>,
         sentence: &Sentence,
     ) -> Before {
         let tokens = &scene.tokens[clause.tokens.clone()];
@@ -95,17 +95,17 @@ impl<'t> Reader<'t> {
             scene.phrases.iter().filter(|phrase| clause.tokens.contains(&phrase.tokens.start)),
         );
         // "Last year, I moved": the time stands before the clause.
-        let times = match &before {
+        let times = match before {
             Some(before) if own_times.is_empty() && before.group.is_none() => before.times,
             _ => own_times,
         };
         let start = skip_openers(scene.tokens, scene.is_time, &clause.tokens);
-        let mut read = self.whose(scene, clause, start, before.as_ref(), sentence);
-        let is_own = read.as_ref().is_some_and(|(found, _)| {
-            found.subject == Subject::Speaker && found.end > start
-        });
+        let mut read = self.whose(scene, clause, start, before, sentence);
+        let is_own = read
+            .as_ref()
+            .is_some_and(|(found, _)| found.subject == Subject::Speaker && found.end > start);
         let is_if = clause.link == Link::If && !is_polite(tokens);
-        let inherited = match before.as_ref().map_or(Govern::None, |before| before.govern) {
+        let inherited = match before.map_or(Govern::None, |before| before.govern) {
             Govern::None => Govern::None,
             // What is set against the doubt is free of it, and so is what "I" say beside it.
             _ if clause.link == Link::Beside => Govern::None,
@@ -124,14 +124,16 @@ impl<'t> Reader<'t> {
             _ => reported(tokens, is_own),
         };
         let is_hedged = tokens.iter().any(|token| token.has(HEDGE));
-        let is_said = inherited == Govern::None && cue.is_none() && !is_if && !is_hedged && !follows_if;
+        let is_said =
+            inherited == Govern::None && cue.is_none() && !is_if && !is_hedged && !follows_if;
         let is_when = clause.link == Link::When;
-        let has_infinitive = tokens
-            .windows(2)
-            .any(|pair| pair[0].is("to") && verbs::can_be(pair[1].word, BASE));
+        let has_infinitive =
+            tokens.windows(2).any(|pair| pair[0].is("to") && verbs::can_be(pair[1].word, BASE));
         if is_said && !(is_when && read.as_ref().is_none_or(|(_, group)| is_open(group.as_ref()))) {
             let is_gone = tokens.iter().any(|token| token.is("anymore"))
-                || tokens.windows(2).any(|pair| pair[0].is("any") && pair[1].is_one_of(&["more", "longer"]));
+                || tokens
+                    .windows(2)
+                    .any(|pair| pair[0].is("any") && pair[1].is_one_of(&["more", "longer"]));
             if let Some((_, Some(group))) = &mut read
                 && is_gone
                 && group.is_negated
@@ -172,13 +174,14 @@ impl<'t> Reader<'t> {
         let is_bare_verb = verbs::can_be(first.word, THIRD | PAST | BASE)
             || first.has(AUXILIARY)
             || first.is_one_of(&["not", "never", "no"]);
-        if !is_bare_verb || first.has(NOMINATIVE) || first.is_capital && clause.link != Link::First {
-            if let Some(found) = subject(tokens, start, end) {
-                let group = verb(&found);
-                let is_person = !matches!(found.subject, Subject::Thing(_));
-                if group.is_some() || is_person {
-                    return Some((found, group));
-                }
+        let may_have_subject = !is_bare_verb
+            || first.has(NOMINATIVE)
+            || first.is_capital && clause.link != Link::First;
+        if may_have_subject && let Some(found) = subject(tokens, start, end) {
+            let group = verb(&found);
+            let is_person = !matches!(found.subject, Subject::Thing(_));
+            if group.is_some() || is_person {
+                return Some((found, group));
             }
         }
         let carried = before.and_then(|before| Some((before, before.found.as_ref()?)));
@@ -193,7 +196,9 @@ impl<'t> Reader<'t> {
             let group = verb(&found).filter(|group| !(group.is_base && before.has_infinitive));
             return group.map(|group| (found, Some(group)));
         }
-        if clause.link == Link::First || clause.link == Link::Beside && before.is_some_and(|before| before.group.is_none()) {
+        if clause.link == Link::First
+            || clause.link == Link::Beside && before.is_some_and(|before| before.group.is_none())
+        {
             return self.note(scene, clause, start, sentence);
         }
         if let Some(found) = subject(tokens, start, end) {
@@ -218,13 +223,14 @@ impl<'t> Reader<'t> {
             let group = group(&tokens[..end], scene.is_time, start, person)?;
             Some((found(person), Some(group)))
         };
-        let has_finite = tokens[start + 1..end]
-            .iter()
-            .any(|token| token.is_one_of(&["is", "are", "was", "were", "has", "can", "will", "'s"]));
+        let has_finite = tokens[start + 1..end].iter().any(|token| {
+            token.is_one_of(&["is", "are", "was", "were", "has", "can", "will", "'s"])
+        });
         if verbs::can_be(first.word, ING) {
             return (!has_finite).then(|| Some((found(Person::Plain), doing(tokens, start))))?;
         }
-        let is_opinion = ["love", "like", "hate", "enjoy", "prefer", "dislike", "loves"].contains(&first.word);
+        let is_opinion =
+            ["love", "like", "hate", "enjoy", "prefer", "dislike", "loves"].contains(&first.word);
         if is_opinion && !first.is("loves") {
             return (!has_finite).then(|| read(Person::Plain))?;
         }
@@ -242,11 +248,28 @@ impl<'t> Reader<'t> {
                 .any(|verb| verbs::lemma(verb) == Some(lemma));
             return is_opinion.then_some((found, group));
         }
+        let is_no_fan = first.is("not")
+            && tokens[start + 1..end].iter().take(3).any(|token| token.is_one_of(&["fan", "into"]));
+        if is_no_fan {
+            let (lemma, end) = (verbs::lemma("be")?, start + 1);
+            let group = Group { lemma, end, is_negated: true, ..Group::default() };
+            return Some((found(Person::Third), Some(group)));
+        }
         let is_state = first.has(STATE) && end - start <= 6
-            || first.is_one_of(&["allergic", "based", "interested", "fluent", "lactose", "proficient"]);
+            || first.is_one_of(&[
+                "allergic",
+                "based",
+                "interested",
+                "fluent",
+                "lactose",
+                "proficient",
+            ]);
         if is_state && sentence.begins_line && !has_finite {
             let lemma = verbs::lemma("be")?;
-            return Some((found(Person::Third), Some(Group { lemma, end: start, ..Group::default() })));
+            return Some((
+                found(Person::Third),
+                Some(Group { lemma, end: start, ..Group::default() }),
+            ));
         }
         let is_finite = verbs::can_be(first.word, THIRD | PAST)
             || first.is_one_of(&["is", "has", "does", "was", "used", "no", "never"]);
@@ -278,12 +301,23 @@ fn reported(tokens: &[Token<'_>], is_own: bool) -> Govern {
 
 /// "if that helps", "if you're wondering": a courtesy, no condition.
 fn is_polite(tokens: &[Token<'_>]) -> bool {
-    let is_other = tokens.iter().take(3).any(|token| token.is_one_of(&["you", "that", "it", "anyone"]));
+    let is_other =
+        tokens.iter().take(3).any(|token| token.is_one_of(&["you", "that", "it", "anyone"]));
     is_other
         && tokens.iter().any(|token| {
             token.is_one_of(&[
-                "helps", "help", "matters", "wondering", "curious", "interested", "asking", "relevant",
-                "useful", "wonder", "ask", "care",
+                "helps",
+                "help",
+                "matters",
+                "wondering",
+                "curious",
+                "interested",
+                "asking",
+                "relevant",
+                "useful",
+                "wonder",
+                "ask",
+                "care",
             ])
         })
 }
@@ -295,14 +329,32 @@ fn looks_ahead(tokens: &[Token<'_>]) -> bool {
             let is_now = three[0].is_one_of(&["am", "are", "is", "'s"]);
             let is_planned = |token: &Token<'_>| {
                 token.is_one_of(&[
-                    "moving", "starting", "joining", "relocating", "leaving", "flying", "going", "retiring",
-                    "switching", "visiting", "travelling", "traveling", "graduating", "quitting", "beginning",
-                    "running", "getting", "competing", "turning",
+                    "moving",
+                    "starting",
+                    "joining",
+                    "relocating",
+                    "leaving",
+                    "flying",
+                    "going",
+                    "retiring",
+                    "switching",
+                    "visiting",
+                    "travelling",
+                    "traveling",
+                    "graduating",
+                    "quitting",
+                    "beginning",
+                    "running",
+                    "getting",
+                    "competing",
+                    "turning",
                 ])
             };
             is_now && (is_planned(&three[1]) || three[1].has(ADVERB) && is_planned(&three[2]))
         })
-        || tokens.windows(2).any(|pair| pair[0].is("i") && pair[1].is_one_of(&["start", "begin", "join", "move"]))
+        || tokens
+            .windows(2)
+            .any(|pair| pair[0].is("i") && pair[1].is_one_of(&["start", "begin", "join", "move"]))
 }
 
 /// The first clause that asks; all of them if the sentence asks without the form of a question.
@@ -314,14 +366,44 @@ fn first_question(scene: &Scene<'_, '_>, clauses: &[Clause], is_question: bool) 
         while at > clause.tokens.start && scene.tokens[at - 1].has(WH) {
             at -= 1;
         }
-        let Some(first) = scene.tokens.get(at).filter(|_| at < clause.tokens.end) else { return false };
-        let next = scene.tokens.get(at + 1).filter(|_| at + 1 < clause.tokens.end);
-        let is_wh = first.has(WH) && clause.link != Link::When;
-        let is_turned = first.has(AUXILIARY) && !first.is("'s")
-            && next.is_some_and(|next| next.has(NOMINATIVE) || next.is_one_of(&["my", "this", "that", "the", "anyone", "not"]) && is_question);
-        let is_any = is_question && first.is_one_of(&["any", "anyone", "anybody", "thoughts", "ideas", "recommendations", "suggestions", "tips", "got"]);
+        let Some(first) = scene.tokens.get(at).filter(|_| at < clause.tokens.end) else {
+            return false;
+        };
+        let next = scene.tokens.get(at + 1);
+        let is_wh = first.has(WH) && clause.link != Link::When
+            || is_question && matches!(clause.link, Link::Who | Link::Which);
+        let is_turned = first.has(AUXILIARY)
+            && !first.is("'s")
+            && next.is_some_and(|next| {
+                next.has(NOMINATIVE)
+                    || next.is_one_of(&["my", "this", "that", "the", "anyone", "not"])
+                        && is_question
+            });
+        let is_any = is_question
+            && first.is_one_of(&[
+                "any",
+                "anyone",
+                "anybody",
+                "thoughts",
+                "ideas",
+                "recommendations",
+                "suggestions",
+                "tips",
+                "got",
+            ]);
         is_wh || is_turned || is_any
     };
+    // "I live in Hull, don't you know it": a tag makes all of it a question.
+    let is_tag = match scene.tokens {
+        [.., comma, verb, last] => {
+            let is_short = verb.has(AUXILIARY) || verb.is("not");
+            last.has(NOMINATIVE) && is_short && (comma.is(",") || comma.has(AUXILIARY))
+        }
+        _ => false,
+    };
+    if is_tag && is_question {
+        return Some(0);
+    }
     let found = clauses.iter().position(asks);
     match (found, is_question) {
         (Some(found), _) => Some(found),

@@ -15,7 +15,8 @@ pub(super) fn blanked(text: &str, speaker: &str) -> Option<String> {
         if is_fence {
             is_fenced = !is_fenced;
         }
-        let label = if is_out { line.trim_end_matches('\n').len() } else { own_label(line, speaker) };
+        let label =
+            if is_out { line.trim_end_matches('\n').len() } else { own_label(line, speaker) };
         if label > 0 {
             let bytes = out.get_or_insert_with(|| text.as_bytes().to_vec());
             bytes[start..start + label].fill(b' ');
@@ -38,28 +39,50 @@ fn is_code(line: &str) -> bool {
     let marks = bytes.iter().filter(|byte| CODE_MARKS.contains(byte)).count();
     let opens_data = matches!(bytes[0], b'{' | b'}' | b'[' | b']' | b'<' | b'|' | b'@')
         || line.starts_with("\"") && line.contains("\":");
-    let ends_code = line.ends_with(['{', ';', '}', '\\']) && marks > 0
+    let ends_code = line.ends_with(['{', ';', '}', '\\'])
+        && marks > 0
         && (marks > 1 || line.ends_with(['{', '}', '\\']) || line.contains('('));
-    let is_call = line.contains("();") || line.contains("=>") || line.contains("->") || line.contains("::")
-        || line.contains("==") || line.contains("!=") || line.contains("&&") || line.contains("</")
-        || line.contains(" = ") || line.contains("+=") || line.contains("${") || line.contains("print(");
+    let is_call = line.contains("();")
+        || line.contains("=>")
+        || line.contains("->")
+        || line.contains("::")
+        || line.contains("==")
+        || line.contains("!=")
+        || line.contains("&&")
+        || line.contains("</")
+        || line.contains(" = ")
+        || line.contains("+=")
+        || line.contains("${")
+        || line.contains("print(");
     let first = line.split(|char: char| !char.is_ascii_alphanumeric()).next().unwrap_or("");
     let is_statement = match first {
         "SELECT" | "INSERT" | "UPDATE" | "DELETE" | "CREATE" | "ALTER" | "WHERE" | "FROM" => {
-            marks > 0 || line.contains(" FROM ") || line.contains(" INTO ") || line.contains(" SET ")
-                || line.contains(" TABLE ") || line.contains(" = ")
+            marks > 0
+                || line.contains(" FROM ")
+                || line.contains(" INTO ")
+                || line.contains(" SET ")
+                || line.contains(" TABLE ")
+                || line.contains(" = ")
         }
-        "def" | "fn" | "func" | "function" | "class" | "public" | "private" | "const" | "let" | "var"
-        | "import" | "from" | "return" | "package" | "include" | "using" | "elif" | "async" | "impl" => {
+        "def" | "fn" | "func" | "function" | "class" | "public" | "private" | "const" | "let"
+        | "var" | "import" | "from" | "return" | "package" | "include" | "using" | "elif"
+        | "async" | "impl" => {
             marks > 0 || line.contains('(') || line.contains(" import ") || line.ends_with(':')
         }
-        "sudo" | "npm" | "pip" | "cargo" | "docker" | "kubectl" | "git" | "cd" | "echo" | "curl" => {
-            line.contains(" -") || marks > 0 || line.split_whitespace().count() <= 4
-        }
+        "sudo" | "npm" | "pip" | "cargo" | "docker" | "kubectl" | "git" | "cd" | "echo"
+        | "curl" => line.contains(" -") || marks > 0 || line.split_whitespace().count() <= 4,
         _ => false,
     };
-    opens_data || ends_code || is_call || is_statement || line.starts_with("$ ") || line.starts_with("# include")
-        || line.starts_with("//") || line.starts_with("/*") || line.starts_with(">>>") || line.starts_with("#!")
+    opens_data
+        || ends_code
+        || is_call
+        || is_statement
+        || line.starts_with("$ ")
+        || line.starts_with("# include")
+        || line.starts_with("//")
+        || line.starts_with("/*")
+        || line.starts_with(">>>")
+        || line.starts_with("#!")
         || marks * 6 > bytes.len()
         || line.starts_with('*') && !line.starts_with("* ") && line.ends_with('*')
         || line.starts_with("http")
@@ -68,11 +91,30 @@ fn is_code(line: &str) -> bool {
 /// A time or a level at the beginning, as programs write.
 fn is_log(line: &str) -> bool {
     let bytes = line.as_bytes();
-    let is_date = bytes.len() > 19 && bytes[..4].iter().all(u8::is_ascii_digit) && bytes[4] == b'-'
-        && (bytes[10] == b'T' || bytes[10] == b' ') && bytes[13] == b':';
-    let is_clock = bytes.len() > 8 && bytes[..2].iter().all(u8::is_ascii_digit) && bytes[2] == b':' && bytes[5] == b':';
-    let levels = ["INFO", "WARN", "ERROR", "DEBUG", "TRACE", "FATAL", "Traceback", "panic", "Exception", "Caused by"];
-    is_date || is_clock || levels.iter().any(|level| line.starts_with(level))
+    let is_date = bytes.len() > 19
+        && bytes[..4].iter().all(u8::is_ascii_digit)
+        && bytes[4] == b'-'
+        && (bytes[10] == b'T' || bytes[10] == b' ')
+        && bytes[13] == b':';
+    let is_clock = bytes.len() > 8
+        && bytes[..2].iter().all(u8::is_ascii_digit)
+        && bytes[2] == b':'
+        && bytes[5] == b':';
+    let levels = [
+        "INFO",
+        "WARN",
+        "ERROR",
+        "DEBUG",
+        "TRACE",
+        "FATAL",
+        "Traceback",
+        "panic",
+        "Exception",
+        "Caused by",
+    ];
+    is_date
+        || is_clock
+        || levels.iter().any(|level| line.starts_with(level))
         || line.starts_with("at ") && line.contains(".java")
 }
 
@@ -81,19 +123,66 @@ fn is_others(line: &str, speaker: &str) -> bool {
     let Some((label, rest)) = label(line) else { return false };
     let is_own = is_own_label(label, speaker);
     let first = rest.trim_start();
-    let talks = ["I ", "I'", "I’", "i ", "My ", "my ", "We ", "we ", "im ", "Im "].iter().any(|start| first.starts_with(start));
-    let is_role = ["assistant", "system", "bot", "ai", "agent", "q", "quote", "lyrics", "prompt", "example", "subject", "title"]
-        .contains(&label.to_ascii_lowercase().as_str());
-    !is_own && (is_role || talks && !is_topic(label))
+    let talks = ["I ", "I'", "I’", "i ", "My ", "my ", "We ", "we ", "im ", "Im "]
+        .iter()
+        .any(|start| first.starts_with(start));
+    let is_role = [
+        "assistant",
+        "system",
+        "bot",
+        "ai",
+        "agent",
+        "q",
+        "quote",
+        "lyrics",
+        "prompt",
+        "example",
+        "subject",
+        "title",
+    ]
+    .contains(&label.to_ascii_lowercase().as_str());
+    let is_name = label.split_whitespace().all(|word| word.starts_with(char::is_uppercase));
+    !is_own && (is_role || talks && is_name && !is_topic(label))
 }
 
 /// Words before a colon that announce something of one's own.
 fn is_topic(label: &str) -> bool {
     let label = label.to_ascii_lowercase();
-    ["note", "update", "fyi", "context", "ps", "p.s.", "edit", "also", "background", "btw", "me", "about me", "fun fact",
-        "reminder", "for context", "quick update", "intro", "bio", "note to self", "remember", "profile", "work", "home",
-        "hobbies", "job", "personal", "tldr", "tl;dr", "news", "big news", "preferences", "facts"]
-        .contains(&label.as_str())
+    [
+        "note",
+        "update",
+        "fyi",
+        "context",
+        "ps",
+        "p.s.",
+        "edit",
+        "also",
+        "background",
+        "btw",
+        "me",
+        "about me",
+        "fun fact",
+        "reminder",
+        "for context",
+        "quick update",
+        "intro",
+        "bio",
+        "note to self",
+        "remember",
+        "profile",
+        "work",
+        "home",
+        "hobbies",
+        "job",
+        "personal",
+        "tldr",
+        "tl;dr",
+        "news",
+        "big news",
+        "preferences",
+        "facts",
+    ]
+    .contains(&label.as_str())
 }
 
 fn is_own_label(label: &str, speaker: &str) -> bool {
@@ -142,7 +231,12 @@ mod tests {
 
     #[test]
     fn what_people_say_is_left_alone() {
-        for line in ["I live in Rome.", "Let me see; I use Vim.", "from 2019 I worked at SAP", "* I like tea"] {
+        for line in [
+            "I live in Rome.",
+            "Let me see; I use Vim.",
+            "from 2019 I worked at SAP",
+            "* I like tea",
+        ] {
             assert!(blanked(line, "Ana").is_none(), "{line}");
         }
     }

@@ -36,9 +36,36 @@ pub(super) struct Found {
 }
 
 const KIN_ADJECTIVES: &[&str] = &[
-    "best", "old", "older", "little", "younger", "big", "twin", "oldest", "youngest", "good", "close",
-    "dear", "eldest", "middle", "new", "former", "elder", "childhood", "lovely", "dear", "beloved",
-    "first", "second", "step", "half", "foster", "only", "college", "work", "old",
+    "best",
+    "old",
+    "older",
+    "little",
+    "younger",
+    "big",
+    "twin",
+    "oldest",
+    "youngest",
+    "good",
+    "close",
+    "dear",
+    "eldest",
+    "middle",
+    "new",
+    "former",
+    "elder",
+    "childhood",
+    "lovely",
+    "dear",
+    "beloved",
+    "first",
+    "second",
+    "step",
+    "half",
+    "foster",
+    "only",
+    "college",
+    "work",
+    "old",
 ];
 
 /// The first token that is neither an opener nor a phrase of time.
@@ -68,7 +95,9 @@ pub(super) fn subject(tokens: &[Token<'_>], at: usize, end: usize) -> Option<Fou
         "user" | "client" if is_user(tokens, at) => {
             return found(Subject::Speaker, at + 1, Person::Third);
         }
-        "the" if tokens.get(at + 1).is_some_and(|next| next.is("user")) && is_user(tokens, at + 1) =>
+        "the"
+            if tokens.get(at + 1).is_some_and(|next| next.is("user"))
+                && is_user(tokens, at + 1) =>
         {
             return found(Subject::Speaker, at + 2, Person::Third);
         }
@@ -84,8 +113,12 @@ pub(super) fn subject(tokens: &[Token<'_>], at: usize, end: usize) -> Option<Fou
 
 fn is_user(tokens: &[Token<'_>], at: usize) -> bool {
     tokens.get(at + 1).is_some_and(|next| {
-        !next.is("'s") && (next.has(AUXILIARY | ADVERB) || verbs::can_be(next.word, THIRD | PAST))
-            || next.is("'s") && tokens.get(at + 2).is_some_and(|after| verbs::can_be(after.word, ING))
+        !next.is("'s")
+            && (next.has(AUXILIARY | ADVERB)
+                || next.is_one_of(&["no", "never"])
+                || verbs::can_be(next.word, THIRD | PAST))
+            || next.is("'s")
+                && tokens.get(at + 2).is_some_and(|after| verbs::can_be(after.word, ING))
     })
 }
 
@@ -105,7 +138,8 @@ fn kin(tokens: &[Token<'_>], at: usize, end: usize) -> Option<Found> {
     // "my sister's husband" is nobody we know how to call; "my son-in-law's" neither.
     if tokens.get(next).is_some_and(|token| token.is("'s")) && next < end {
         let is_verb = tokens.get(next + 1).is_some_and(|after| {
-            after.has(AUXILIARY | ADVERB) || after.is_one_of(&["a", "an", "in", "at", "not"])
+            after.has(AUXILIARY | ADVERB)
+                || after.is_one_of(&["a", "an", "in", "at", "not"])
                 || verbs::can_be(after.word, ING)
         });
         if !is_verb {
@@ -140,7 +174,7 @@ pub(super) fn name(tokens: &[Token<'_>], at: usize, end: usize) -> Option<Range<
         let is_name = token.kind == Kind::Word
             && !token.has(NOMINATIVE | AUXILIARY | PREPOSITION | PRONOUN)
             && (token.is_capital || last == at && token.has(FIRST_NAME) && !token.has(ADVERB))
-            && !(last > at && !tokens[last - 1].is_capital);
+            && (last == at || tokens[last - 1].is_capital);
         if !is_name {
             break;
         }
@@ -179,7 +213,8 @@ fn thing(tokens: &[Token<'_>], at: usize, end: usize) -> Option<Found> {
     if first.kind != Kind::Word && first.kind != Kind::Quoted
         || first.has(NOMINATIVE | WH | AUXILIARY | COMMON | PREPOSITION)
         || first.has(PRONOUN) && !first.is_one_of(&["this", "that", "these"])
-        || first.is_one_of(&["his", "her", "their", "your", "its", "let", "please", "to", "and", "no"])
+        || first
+            .is_one_of(&["his", "her", "their", "your", "its", "let", "please", "to", "and", "no"])
     {
         return None;
     }

@@ -1,7 +1,8 @@
 //! From the tense of a clause and its phrases of time to what holds from when to when, or to nothing:
 //! plans without a date, wishes and a past that tells of no end are no facts.
 
-use super::dates::{Days, Phrase, Role, midnight};
+use super::dates::{Phrase, Role};
+use super::days::{Days, midnight};
 use super::frames::Course;
 use super::group::Group;
 use crate::ontology::Relation;
@@ -80,10 +81,12 @@ pub(super) struct Judge<'a> {
 impl Judge<'_> {
     pub(super) fn outcome(&self, relation: Relation, course: Course) -> Option<Outcome> {
         let group = self.group;
-        if group.is_doubtful || group.is_ability && !may_be_able(relation, group) {
+        let was_planned = group.is_future && group.is_past;
+        if group.is_doubtful || was_planned || group.is_ability && !may_be_able(relation, group) {
             return None;
         }
-        let holds = Outcome { relation, is_negated: group.is_negated, valid_at: None, invalid_at: None };
+        let holds =
+            Outcome { relation, is_negated: group.is_negated, valid_at: None, invalid_at: None };
         match course {
             Course::Life | Course::Role => self.life(holds, course),
             Course::State | Course::Taste | Course::Progressive | Course::Often => {
@@ -99,7 +102,10 @@ impl Judge<'_> {
             }
             Course::Fact => {
                 let is_said = !group.is_future && !group.used_to && !group.has_ended;
-                is_said.then(|| Outcome { valid_at: Times::first(self.times.on.or(self.times.since)), ..holds })
+                is_said.then(|| Outcome {
+                    valid_at: Times::first(self.times.on.or(self.times.since)),
+                    ..holds
+                })
             }
         }
     }
@@ -153,7 +159,10 @@ impl Judge<'_> {
         }
         if group.is_perfect {
             let begin = self.times.begin();
-            let goes_on = begin.is_some() || self.times.has_length || group.is_progressive || group.is_negated;
+            let goes_on = begin.is_some()
+                || self.times.has_length
+                || group.is_progressive
+                || group.is_negated;
             return goes_on.then_some(Outcome { valid_at: begin, ..holds });
         }
         let valid_at = self.times.begin().or_else(|| Times::first(self.times.on));
@@ -175,7 +184,9 @@ impl Judge<'_> {
         if group.has_ended {
             return Some(self.stopped(holds));
         }
-        if course == Course::Progressive && (!group.is_progressive || group.is_negated || group.is_past) {
+        if course == Course::Progressive
+            && (!group.is_progressive || group.is_negated || group.is_past)
+        {
             return None;
         }
         let is_habit = self.times.is_often || group.is_habit || group.is_negated;
@@ -183,7 +194,8 @@ impl Judge<'_> {
             return None;
         }
         if group.is_past {
-            let has_end = self.times.until.or(self.times.between).is_some() || self.times.has_length;
+            let has_end =
+                self.times.until.or(self.times.between).is_some() || self.times.has_length;
             let is_opinion = course == Course::Taste && self.is_name && !group.is_negated;
             return match (has_end && !group.is_negated, is_opinion) {
                 (true, _) => Some(self.ended(holds)),
@@ -193,8 +205,11 @@ impl Judge<'_> {
         }
         let begin = self.times.begin();
         if group.is_perfect {
-            let goes_on = begin.is_some() || self.times.has_length || group.is_progressive
-                || group.is_negated || course == Course::Taste;
+            let goes_on = begin.is_some()
+                || self.times.has_length
+                || group.is_progressive
+                || group.is_negated
+                || course == Course::Taste;
             return goes_on.then_some(Outcome { valid_at: begin, ..holds });
         }
         let invalid_at = Times::first(self.times.until.filter(|days| days.first > self.today));

@@ -135,6 +135,7 @@ fn closing(text: &str, at: usize, open: char) -> Option<usize> {
 fn ends_abbreviation(out: &[Token<'_>], char: char, at: usize) -> bool {
     let Some(last) = out.last().filter(|last| last.end == at && char == '.') else { return false };
     last.is_one_of(&["dr", "mr", "mrs", "ms", "prof", "st", "vs", "etc", "e.g", "i.e", "approx"])
+        || last.is_one_of(&["u.s", "u.k"])
         || (last.word.len() == 1 && last.is_capital && !last.is("i"))
 }
 

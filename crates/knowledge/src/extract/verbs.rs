@@ -95,7 +95,10 @@ fn third(base: &str) -> String {
         "have" => "has".to_owned(),
         "be" => "is".to_owned(),
         _ if ends_in_consonant_y(base) => format!("{}ies", &base[..base.len() - 1]),
-        _ if base.ends_with(['s', 'x', 'z', 'o']) || base.ends_with("ch") || base.ends_with("sh") => {
+        _ if base.ends_with(['s', 'x', 'z', 'o'])
+            || base.ends_with("ch")
+            || base.ends_with("sh") =>
+        {
             format!("{base}es")
         }
         _ => format!("{base}s"),

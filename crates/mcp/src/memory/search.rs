@@ -45,6 +45,9 @@ pub(super) async fn search(call: &Call<'_>) -> Result<String, Trouble> {
     let known = ["query", "store", "limit", "cursor", budget::NAME];
     let arguments = Arguments::of(call.given, &known)?;
     let query = arguments.needed("query", limit::QUERY_CHARS_MAX)?;
+    if query.trim().is_empty() {
+        return Err(Trouble::call("query must not be empty"));
+    }
     let store = arguments.store()?;
     let bytes_max = budget::bytes(&arguments)?;
     let wanted = arguments.number("limit", 1..=RESULTS_MAX)?.unwrap_or(RESULTS_DEFAULT);

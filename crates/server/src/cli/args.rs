@@ -107,6 +107,8 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Cut documents into pieces and write them to a store, or to what an oracle knows
     Ingest(IngestArgs),
+    /// Read what messages claim, from JSON lines to JSON lines
+    Extract(ExtractArgs),
     /// Move everything between a data directory and a PostgreSQL database, or two of a kind
     Move(MoveArgs),
     /// Report on the environment: directory, disk, configuration, server
@@ -497,6 +499,13 @@ pub(crate) struct ExportArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
     /// A file, or - for standard input
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExtractArgs {
+    /// A file of lines {id, speaker, at, text}, or - for standard input
+    #[arg(default_value = "-")]
     pub(crate) file: PathBuf,
 }
 

@@ -14,6 +14,7 @@ mod doctor;
 mod duplicates;
 mod eval;
 mod events;
+mod extract;
 mod find;
 mod get;
 mod grant;
@@ -80,6 +81,9 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         }
         return move_all::run(format, args).await;
     }
+    if let Command::Extract(args) = &command {
+        return extract::run(&args.file);
+    }
     if let Command::Seal(command) = &command {
         return seal::run(format, command);
     }
@@ -127,6 +131,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         | Command::Mcp(_)
         | Command::Eval(_)
         | Command::Move(_)
+        | Command::Extract(_)
         | Command::Seal(_) => Ok(()),
     };
     client.close().await;

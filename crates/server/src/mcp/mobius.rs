@@ -13,7 +13,6 @@ use loci_engine::{Engine, Error, Identified};
 use loci_mcp::{Asked, Effect, Outcome, ToolDefinition, ToolSet};
 use loci_model::PrincipalKind;
 use serde_json::{Value, json};
-use std::sync::Arc;
 use tower::ServiceExt;
 
 /// Whose memory is used by those who are no agent.
@@ -85,11 +84,13 @@ pub(super) async fn ask(
     body: &Value,
 ) -> Result<Value, Outcome> {
     let failed = |why: String| Outcome::failed(why);
-    let context = asked.context().map_err(|error| failed(error.to_string()))?;
-    let id = context.request;
+    // As the credential is: these doors turn it into a model's themselves, where they must.
+    let identified = asked.extensions.get::<Identified>().cloned();
+    let identified = identified.ok_or_else(|| failed("an API key is needed".to_owned()))?;
+    let id = asked.context().map_err(|error| failed(error.to_string()))?.request;
     let request = Request::post(url)
         .header(CONTENT_TYPE, "application/json")
-        .extension(Identified(Arc::new(Ok(context))))
+        .extension(identified)
         .extension(id)
         .body(Body::from(body.to_string()))
         .map_err(|error| failed(error.to_string()))?;

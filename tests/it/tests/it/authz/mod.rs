@@ -7,6 +7,7 @@
 
 mod general;
 mod kilroy;
+mod mcp;
 mod spec;
 mod verbs;
 mod world;
@@ -117,17 +118,22 @@ fn being_in_a_chat_with_a_user_opens_only_the_users_home() {
     }
 }
 
+/// Everything that can be asked about a store, at every door.
+fn all() -> impl Iterator<Item = &'static Verb> {
+    VERBS.iter().chain(mcp::VERBS)
+}
+
 /// Asks everything of everybody, and gives the matrix of the answers.
 fn asked(server: &Server) -> String {
     let mut questions = Vec::new();
-    for verb in VERBS {
+    for verb in all() {
         for who in Who::ALL {
             questions.extend(verb.states.iter().map(|state| key(verb, who, *state)));
         }
     }
     let mut world = World::new(server, &questions);
     let (mut matrix, mut wrong, mut asked) = (header(), Vec::new(), 0);
-    for verb in VERBS {
+    for verb in all() {
         for kind in Kind::ALL {
             // The states of memories are tried where nothing else is special.
             let states = if kind == Kind::Home { verb.states } else { &verb.states[..1] };
