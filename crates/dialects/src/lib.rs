@@ -7,6 +7,7 @@
 pub mod anthropic;
 pub mod kilroy;
 pub mod mobius;
+pub mod qiforge;
 pub mod robutler;
 pub mod tool;
 

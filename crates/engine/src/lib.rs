@@ -39,6 +39,7 @@ mod stores;
 mod sweep;
 pub mod transfer;
 mod turns;
+mod visit;
 
 pub use agents::Agent;
 pub use bootstrap::FirstStart;
@@ -57,6 +58,7 @@ pub use share::{NOT_THE_GIVER, NewGrant, Shared};
 pub use stores::NewStore;
 pub use sweep::SweepReport;
 pub use turns::Turn;
+pub use visit::Visit;
 
 use compact::{Summarizer, Watch};
 use guard::Guard;

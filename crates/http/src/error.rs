@@ -30,6 +30,8 @@ pub(crate) enum Shape {
     Hook,
     /// `{"error": {"code": "…", "message": "…"}}`, for clients of the Mobius door.
     Coded,
+    /// `{"detail": "404 …"}`: clients of the QiForge door see the text and not the status.
+    Numbered,
 }
 
 impl Shape {
@@ -42,6 +44,8 @@ impl Shape {
             Self::Hook
         } else if path.starts_with("/api/") {
             Self::Text
+        } else if path.starts_with("/qiforge/") {
+            Self::Numbered
         } else if is_below("/v1/agents") || is_below("/v1/projects") {
             Self::Coded
         } else {
@@ -136,6 +140,10 @@ impl Failure {
                 let error =
                     serde_json::json!({ "code": code(self.status), "message": self.message });
                 serde_json::to_vec(&serde_json::json!({ "error": error }))
+            }
+            Shape::Numbered => {
+                let detail = format!("{} {}", self.status.as_u16(), self.message);
+                serde_json::to_vec(&serde_json::json!({ "detail": detail }))
             }
             Shape::Text => serde_json::to_vec(&serde_json::json!({ "error": self.message })),
             Shape::Hook => {
@@ -292,6 +300,8 @@ mod tests {
             ("/v1/agentsx", Shape::Envelope),
             ("/v1/memory_stores", Shape::Envelope),
             ("/api/kv", Shape::Text),
+            ("/qiforge/messages", Shape::Numbered),
+            ("/qiforge/sse", Shape::Numbered),
         ] {
             assert_eq!(Shape::of(path), shape, "{path}");
         }

@@ -22,6 +22,7 @@ mod wire;
 
 pub use layers::auth::LocalOperator;
 pub use layers::token::{TokenOptions, Tokens};
+pub use layers::ucan::{KeySource, UcanOptions, Ucans};
 pub use listen::{Listener, serve};
 pub use options::HttpOptions;
 

@@ -1,6 +1,7 @@
 //! What the operator can set. Every wait and every size has a bound here.
 
 use crate::layers::token::Tokens;
+use crate::layers::ucan::Ucans;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +28,8 @@ pub struct HttpOptions {
     pub requests_per_second: Option<u32>,
     /// Verifies signed tokens; none are taken without it.
     pub tokens: Option<Arc<Tokens>>,
+    /// Verifies the tokens of visitors; none are taken without it.
+    pub ucans: Option<Arc<Ucans>>,
     /// How long a stop waits for requests under way.
     pub drain_timeout: Duration,
     /// Where a backup is made before it is sent: a directory with room for a copy of the data.
@@ -45,6 +48,7 @@ impl Default for HttpOptions {
             connections_max: 10_000,
             requests_per_second: None,
             tokens: None,
+            ucans: None,
             drain_timeout: Duration::from_secs(5),
             scratch_dir: std::env::temp_dir(),
         }

@@ -6,11 +6,13 @@
 
 mod kilroy;
 mod mcp;
+mod qiforge;
 mod search;
 mod server;
 mod sharing;
 mod summaries;
 
+pub(crate) use qiforge::{Qiforge, QiforgeSection};
 pub(crate) use search::{EmbedderConfig, HttpEmbedderConfig, SearchConfig};
 pub(crate) use sharing::{ChatEntry, MemberEntry, Switches};
 pub(crate) use summaries::{Api, SummariesConfig};
@@ -51,6 +53,8 @@ pub(crate) struct Config {
     pub(crate) tools: ToolsSection,
     pub(crate) mcp: McpSection,
     pub(crate) kilroy: KilroySection,
+    /// The door of QiForge's oracles.
+    pub(crate) qiforge: Option<QiforgeSection>,
     #[serde(rename = "principal")]
     pub(crate) principals: Vec<PrincipalEntry>,
     #[serde(rename = "chat")]
@@ -250,6 +254,7 @@ impl Config {
         self.homes.check()?;
         self.kilroy.check()?;
         self.mcp.check()?;
+        self.qiforge.as_ref().map_or(Ok(()), QiforgeSection::check)?;
         self.limits.check()
     }
 

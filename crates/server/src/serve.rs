@@ -2,7 +2,9 @@
 //! in order. Everything that can go wrong is found before a key is made or shown.
 
 use crate::background;
-use crate::config::{self, Config, LISTEN_DEFAULT, SECRET_CHARS_MIN, SearchConfig};
+use crate::config::{
+    self, Config, LISTEN_DEFAULT, Qiforge, QiforgeSection, SECRET_CHARS_MIN, SearchConfig,
+};
 use crate::declare::declare;
 use crate::exit::Failure;
 use crate::held::Refusal;
@@ -57,6 +59,8 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
     let listen = resolve(named.as_deref().unwrap_or(LISTEN_DEFAULT)).await?;
     let admin_key = config::env("LOCI_ADMIN_KEY").map(Secret::given);
     check_admin_key(admin_key.as_ref(), listen)?;
+    // Looked at once more when the port is known; what is wrong is found before anything is made.
+    qiforge(&config, listen)?;
     // Before the start, so that a signal during it is not lost.
     let mut signals = Signals::catch()?;
 
@@ -94,6 +98,12 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
     holding.follow();
     let mut options = config.http_options(holding.scratch_dir());
     options.tokens = tokens;
+    let address =
+        listener.local_addr().map_err(|error| Failure::io("cannot tell the address", &error))?;
+    if let Some(door) = qiforge(&config, address)? {
+        options.ucans = Some(door.ucans);
+        holding = holding.welcoming(door.options);
+    }
     let answering = holding.answer(&options)?;
     announce(&listener, shown_key.as_ref())?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), data = %place, "started");
@@ -222,6 +232,11 @@ fn announce(listener: &TcpListener, shown_key: Option<&Secret>) -> Result<(), Fa
     writeln!(stdout, "loci listening on http://{address}")?;
     stdout.flush()?;
     Ok(())
+}
+
+/// The door of QiForge's oracles, unless it stays closed.
+fn qiforge(config: &Config, listen: SocketAddr) -> Result<Option<Qiforge>, Failure> {
+    QiforgeSection::resolve(config.qiforge.as_ref(), listen, is_loopback(listen.ip()))
 }
 
 fn check_admin_key(key: Option<&Secret>, listen: SocketAddr) -> Result<(), Failure> {

@@ -7,11 +7,13 @@ use crate::exit::Failure;
 use crate::held::{Held, Refusal};
 use crate::holder::Kind;
 use crate::mcp::{self, McpOptions};
+use crate::oracles;
 use crate::place::Place;
 use crate::searching;
 use crate::socket::{self, SocketFiles};
 use crate::summaries::ModelSummarizer;
 use axum::Router;
+use loci_dialects::qiforge::{self, QiforgeOptions};
 use loci_dialects::tool::{self, ToolOptions};
 use loci_dialects::{anthropic, kilroy, mobius, robutler};
 use loci_engine::seam::Seams;
@@ -37,6 +39,8 @@ pub(crate) struct Holding {
     tools: ToolOptions,
     /// How models' programs reach it.
     mcp: McpOptions,
+    /// Who this server is to QiForge's oracles.
+    qiforge: Arc<QiforgeOptions>,
 }
 
 /// A place that answers requests: through [`Self::router`] here, and a directory's socket to others.
@@ -70,7 +74,8 @@ impl Holding {
             other => settling(place, other.into()),
         })?;
         let (tools, mcp) = (ToolOptions::default(), McpOptions::default());
-        Ok(Self { held, engine, following: None, start, tools, mcp })
+        let qiforge = Arc::default();
+        Ok(Self { held, engine, following: None, start, tools, mcp, qiforge })
     }
 
     /// The same place, shared and summarised as the configuration says.
@@ -88,6 +93,11 @@ impl Holding {
         let engine = engine.with_homes(config.homes.limits());
         let engine = engine.with_guarded_searches(config.limits.search_only_per_minute());
         Self { engine, tools, mcp, ..self }
+    }
+
+    /// The same place, open to QiForge's oracles.
+    pub(crate) fn welcoming(self, qiforge: QiforgeOptions) -> Self {
+        Self { qiforge: Arc::new(qiforge), ..self }
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -135,8 +145,17 @@ impl Holding {
         let doors = doors.merge(robutler::router(self.engine.clone()));
         let doors = doors.merge(kilroy::router(self.engine.clone()));
         let doors = doors.merge(mobius::router(self.engine.clone()));
+        let doors = doors.merge(qiforge::router(self.engine.clone(), Arc::clone(&self.qiforge)));
         let doors = doors.merge(tool::router(self.engine.clone(), self.tools));
         let (stop, stopping) = watch::channel(false);
+        let doors = doors.merge(oracles::router(self.engine.clone(), Arc::clone(&self.qiforge)));
+        let doors = doors.merge(mcp::qiforge::router(
+            self.engine.clone(),
+            Arc::clone(&self.qiforge),
+            &self.mcp.allowed_hosts,
+            options.body_bytes_max,
+            stopping.clone(),
+        ));
         let doors = doors.merge(mcp::router(
             self.engine.clone(),
             self.tools,
@@ -149,6 +168,7 @@ impl Holding {
         openapi.merge(robutler::openapi());
         openapi.merge(kilroy::openapi());
         openapi.merge(mobius::openapi());
+        openapi.merge(qiforge::openapi());
         let router = loci_http::router(self.engine.clone(), doors, openapi, options);
         let local = match &self.held {
             Held::Directory { path, .. } => {

@@ -22,6 +22,7 @@ mod history_moments;
 pub mod mcp;
 mod search;
 mod server;
+pub mod ucan;
 
 pub use api::{Api, Memory, error_type, sha256};
 pub use bytes::{Needles, hits_in, hits_in_dir};

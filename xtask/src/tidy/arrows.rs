@@ -21,8 +21,8 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("loci-ucan", &[]),
     ("loci-engine", &["loci-model", "loci-storage", "loci-search", "loci-knowledge"]),
     ("loci-mcp", &["loci-model", "loci-engine"]),
-    ("loci-http", &["loci-model", "loci-engine"]),
-    ("loci-dialects", &["loci-model", "loci-engine", "loci-ucan"]),
+    ("loci-http", &["loci-model", "loci-engine", "loci-ucan"]),
+    ("loci-dialects", &["loci-model", "loci-engine"]),
     (
         "loci",
         &[

@@ -10,7 +10,7 @@
 use super::token::{Tokens, looks_signed};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
-use loci_engine::{Appended, Engine, Error, Secret};
+use loci_engine::{Appended, Engine, Error, Secret, Visit};
 use loci_model::{Audience, Caller};
 use percent_encoding::percent_decode_str;
 
@@ -31,8 +31,20 @@ pub(super) enum Found {
     /// The holder of a valid key, or the agent that a valid token names; what its requests are
     /// counted under, and what was appended to the key.
     Known(Caller, Fingerprint, Option<Appended>),
+    /// Somebody with a token of their own making, and where they want to go.
+    Visitor(Caller, Fingerprint, Visit),
     /// The operator in person.
     Operator(Caller),
+}
+
+impl Found {
+    /// What requests are counted under; those of nobody and of the operator are not.
+    pub(super) fn fingerprint(&self) -> Option<&Fingerprint> {
+        match self {
+            Self::Known(_, fingerprint, _) | Self::Visitor(_, fingerprint, _) => Some(fingerprint),
+            Self::Nobody | Self::Refused(_) | Self::Operator(_) => None,
+        }
+    }
 }
 
 /// Looks for a credential. Never refuses by itself. What stands in the path is looked at last: a
@@ -114,7 +126,7 @@ fn credential(headers: &HeaderMap) -> Option<&str> {
         .filter(|secret| !secret.is_empty())
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
     let (scheme, secret) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(secret)

@@ -10,6 +10,7 @@ pub(crate) mod auth;
 pub(crate) mod body;
 mod rate;
 pub(crate) mod token;
+pub(crate) mod ucan;
 
 use crate::HttpOptions;
 use crate::error::{Failure, Shape};
@@ -34,6 +35,7 @@ use std::time::Duration;
 use token::Tokens;
 use tokio::time::Instant;
 use tower::{Layer, Service};
+use ucan::Ucans;
 
 /// What a replica knows may be old; these say so, and how old as far as is known.
 const STALE: HeaderName = HeaderName::from_static("loci-stale");
@@ -49,6 +51,7 @@ struct Shared {
     metrics: Arc<Metrics>,
     rate: Option<RateLimit>,
     tokens: Option<Arc<Tokens>>,
+    ucans: Option<Arc<Ucans>>,
     body: BodyLimits,
     request_timeout: Duration,
     is_replica: bool,
@@ -68,6 +71,7 @@ impl GateLayer {
             metrics,
             rate: options.requests_per_second.map(RateLimit::new),
             tokens: options.tokens.clone(),
+            ucans: options.ucans.clone(),
             body: BodyLimits::new(options),
             request_timeout: options.request_timeout,
             nobody: Identified(Arc::new(Err(loci_engine::Error::Unauthenticated(
@@ -198,8 +202,11 @@ impl Shared {
         let path = request.uri().path();
         let in_path = matched.and_then(|matched| auth::in_path(matched.as_str(), path));
         let (tokens, in_path) = (self.tokens.as_deref(), in_path.as_deref());
-        let found = auth::find_caller(&self.engine, tokens, headers, in_path, operator).await;
-        if let (Some(rate), Found::Known(_, fingerprint, _)) = (&self.rate, &found)
+        let found = match routes::is_for_visitors(path) {
+            true => ucan::find_visitor(&self.engine, self.ucans.as_deref(), headers).await,
+            false => auth::find_caller(&self.engine, tokens, headers, in_path, operator).await,
+        };
+        if let (Some(rate), Some(fingerprint)) = (&self.rate, found.fingerprint())
             && let Err(refused) = rate.take(fingerprint, Instant::now())
         {
             body::discard(&mut request, timing, &self.body).await?;
@@ -218,6 +225,12 @@ impl Shared {
                 if let Some(appended) = appended {
                     request.extensions_mut().insert(appended);
                 }
+                *principal = Some(caller.principal);
+                let idempotency = body::take(&mut request, timing, &self.body).await?;
+                Identified(Arc::new(Ok(Context { caller, request: id, idempotency })))
+            }
+            Found::Visitor(caller, _, visit) => {
+                request.extensions_mut().insert(visit);
                 *principal = Some(caller.principal);
                 let idempotency = body::take(&mut request, timing, &self.body).await?;
                 Identified(Arc::new(Ok(Context { caller, request: id, idempotency })))

@@ -73,6 +73,8 @@ pub(crate) fn timing(route: &str) -> Timing {
         "/v1/import" => Timing::Uploaded,
         // A device sends whatever it has not sent yet, and would send the same for ever.
         "/api/storage/memory-scoped" => Timing::Batched,
+        // A conversation is handed over whole when it ends.
+        "/qiforge/messages" | "/qiforge//messages" => Timing::Batched,
         "/v1/backup" | "/v1/export" | "/v1/check" => Timing::Streamed,
         _ => Timing::Bounded,
     }
@@ -84,6 +86,12 @@ pub(crate) fn is_for_anybody(route: &str) -> bool {
     let is_probe = matches!(route, "/healthz" | "/readyz" | "/openapi.json");
     // How to get a credential is for those who have none.
     is_probe || route.starts_with("/.well-known/")
+}
+
+/// Whether those who ask for a path prove who they are by tokens of their own making, and in no other
+/// way.
+pub(crate) fn is_for_visitors(path: &str) -> bool {
+    path.starts_with("/qiforge/")
 }
 
 /// The native routes, without layers.

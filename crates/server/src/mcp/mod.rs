@@ -8,6 +8,7 @@ mod memory_tool;
 mod metadata;
 mod mobius;
 mod profile;
+pub(crate) mod qiforge;
 
 pub(crate) use profile::{Profile, Profiles};
 

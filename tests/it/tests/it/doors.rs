@@ -4,8 +4,12 @@
 use loci_it::{ADMIN_KEY, Setup, error_type};
 use serde_json::Value;
 
-/// Open on purpose: health, readiness, metrics on loopback, and the document itself.
-const OPEN: [&str; 4] = ["/healthz", "/readyz", "/metrics", "/openapi.json"];
+/// Open on purpose: health, readiness, metrics on loopback, the document itself, and the one that says
+/// who this server is.
+const OPEN: [&str; 5] =
+    ["/healthz", "/readyz", "/metrics", "/openapi.json", "/.well-known/did.json"];
+/// Where only visitors with tokens of their own making are known.
+const VISITORS: &str = "/qiforge/";
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 /// Routes the contract names; the document must list at least these.
@@ -54,7 +58,10 @@ fn every_listed_route_needs_a_key() {
             assert_eq!(reply.status, 401, "{method} {path} with {key:?}: {}", reply.text());
             // Some doors have an envelope of their own.
             let is_mobius = path.starts_with("/v1/agents") || path.starts_with("/v1/projects");
-            if path.starts_with("/api/v1/pd/") {
+            if path.starts_with(VISITORS) {
+                let detail = reply.json()["detail"].as_str().unwrap_or_default().to_owned();
+                assert!(detail.starts_with("401 "), "{}", reply.text());
+            } else if path.starts_with("/api/v1/pd/") {
                 assert!(reply.json()["args"]["error"].is_string(), "{}", reply.text());
             } else if path.starts_with("/api/") {
                 assert!(reply.json()["error"].is_string(), "{}", reply.text());
@@ -81,6 +88,10 @@ fn with_the_key_every_listed_route_knows_itself() {
         let mut client = server.client_as(Some(ADMIN_KEY));
         let reply = client.call(&method.to_uppercase(), &url, body.as_ref());
         assert!(reply.status < 500, "{method} {path}: {} {}", reply.status, reply.text());
+        if path.starts_with(VISITORS) {
+            assert_eq!(reply.status, 401, "a key opens nothing there: {}", reply.text());
+            continue;
+        }
         assert_ne!(reply.status, 401, "{method} {path}: {}", reply.text());
         assert_ne!(reply.status, 405, "{method} {path} is listed but not served");
     }

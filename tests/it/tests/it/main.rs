@@ -33,6 +33,8 @@ mod postgres_faults;
 mod postgres_faults_siege;
 mod postgres_replica;
 mod postgres_start;
+mod qiforge;
+mod qiforge_mcp;
 mod race;
 mod redact;
 mod sealed;

@@ -34,15 +34,21 @@ enum Open {
     HomeWriter,
     /// Administrators.
     Admin,
+    /// Visitors with tokens of their own making; nobody whom this server gave a credential.
+    Visitor,
 }
 
 fn expected(who: Who, open: Open) -> char {
     if who == Who::Nobody {
         return if open == Open::Anybody { 'y' } else { 'u' };
     }
+    if open == Open::Visitor {
+        return 'u';
+    }
     let is_session = matches!(who, Who::SessionReading | Who::SessionWriting);
     let may = match open {
         Open::Anybody | Open::Known => true,
+        Open::Visitor => false,
         Open::Admin => who == Who::Admin,
         Open::Maker => {
             !is_session
@@ -154,6 +160,15 @@ const GENERAL: &[General] = &[
     native("ready", "GET /readyz", Open::Anybody, |client| client.get("/readyz")),
     native("metrics", "GET /metrics", Open::Anybody, |client| client.get("/metrics")),
     native("document", "GET /openapi.json", Open::Anybody, |client| client.get("/openapi.json")),
+    native("did", "GET /.well-known/did.json", Open::Anybody, |client| {
+        client.get("/.well-known/did.json")
+    }),
+    native("qiforge messages", "POST /qiforge/messages", Open::Visitor, |client| {
+        client.post("/qiforge/messages", &json!({"messages": []}))
+    }),
+    native("qiforge batch", "POST /qiforge/search-enhanced-batch", Open::Visitor, |client| {
+        client.post("/qiforge/search-enhanced-batch", &json!({"queries": []}))
+    }),
     native("stores", "GET /v1/memory_stores", Open::Known, |client| {
         client.get("/v1/memory_stores")
     }),
@@ -408,6 +423,7 @@ pub(super) fn ask(world: &World, matrix: &mut String) -> Vec<String> {
 pub(super) fn forgotten(client: &mut Client) -> Vec<String> {
     let asked: BTreeSet<&str> = VERBS
         .iter()
+        .chain(super::knowledge::VERBS)
         .map(|verb| verb.route)
         .chain(GENERAL.iter().map(|general| general.route))
         .chain(super::kilroy::ROUTES)

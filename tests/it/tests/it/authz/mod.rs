@@ -7,6 +7,7 @@
 
 mod general;
 mod kilroy;
+mod knowledge;
 mod mcp;
 mod spec;
 mod verbs;
@@ -120,7 +121,7 @@ fn being_in_a_chat_with_a_user_opens_only_the_users_home() {
 
 /// Everything that can be asked about a store, at every door.
 fn all() -> impl Iterator<Item = &'static Verb> {
-    VERBS.iter().chain(mcp::VERBS)
+    VERBS.iter().chain(knowledge::VERBS).chain(mcp::VERBS)
 }
 
 /// Asks everything of everybody, and gives the matrix of the answers.
@@ -162,7 +163,8 @@ fn asked(server: &Server) -> String {
         }
     }
     let gone = world.gone();
-    for verb in VERBS.iter().filter(|verb| verb.manner == Manner::Native) {
+    let native = VERBS.iter().chain(knowledge::VERBS);
+    for verb in native.filter(|verb| verb.manner == Manner::Native) {
         let mut row = String::new();
         for who in Who::ALL {
             let mut client = world.client(who, Kind::Home).unwrap();

@@ -21,12 +21,12 @@ pub(super) struct Verb {
     pub(super) ask: fn(&mut Client, &Target) -> Reply,
 }
 
-const PLAIN: &[State] = &[State::Plain];
+pub(super) const PLAIN: &[State] = &[State::Plain];
 const SEALED: &[State] = &[State::Sealed];
 const SAVED: &[State] = &[State::Plain, State::Others];
 const EVERY: &[State] = &State::ALL;
 
-const fn native(
+pub(super) const fn native(
     name: &'static str,
     route: &'static str,
     need: Need,
@@ -91,7 +91,7 @@ fn promote(client: &mut Client, target: &Target) -> Reply {
     }
 }
 
-fn store(target: &Target, rest: &str) -> String {
+pub(super) fn store(target: &Target, rest: &str) -> String {
     format!("/v1/memory_stores/{}{rest}", target.store)
 }
 
@@ -190,49 +190,6 @@ pub(super) const VERBS: &[Verb] = &[
         Need::Alter,
         PLAIN,
         |client, at| client.call("POST", &memory(at, "/undo_compaction"), None),
-    ),
-    native(
-        "facts",
-        "GET /v1/memory_stores/{memory_store_id}/facts",
-        Need::Read,
-        PLAIN,
-        |client, at| client.get(&store(at, "/facts")),
-    ),
-    native(
-        "entities",
-        "GET /v1/memory_stores/{memory_store_id}/entities",
-        Need::Read,
-        PLAIN,
-        |client, at| client.get(&store(at, "/entities")),
-    ),
-    native(
-        "dismiss",
-        "DELETE /v1/memory_stores/{memory_store_id}/facts/{fact_id}",
-        Need::Create,
-        PLAIN,
-        |client, at| {
-            let none = "/facts/00000000-0000-8000-8000-000000000000";
-            let reply = client.call("DELETE", &store(at, none), None);
-            // Whoever is told that there is no such fact was let in.
-            let is_in = reply.status == 404 && reply.text().contains("fact");
-            if is_in { Reply { status: 200, ..reply } } else { reply }
-        },
-    ),
-    native("ask", "POST /v1/knowledge", Need::Search, PLAIN, |client, at| {
-        client.post("/v1/knowledge", &json!({"query": "tea", "memory_store_ids": [at.store]}))
-    }),
-    native("context", "GET /v1/context", Need::Read, PLAIN, |client, at| {
-        client.get(&format!("/v1/context?memory_store_id={}", at.store))
-    }),
-    native(
-        "document",
-        "POST /v1/memory_stores/{memory_store_id}/documents",
-        Need::Create,
-        PLAIN,
-        |client, at| {
-            let wanted = json!({"document": at.key, "pieces": ["tea"]});
-            client.post(&store(at, "/documents"), &wanted)
-        },
     ),
     native(
         "brief",

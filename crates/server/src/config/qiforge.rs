@@ -1,0 +1,216 @@
+//! `[qiforge]`: who this server is to QiForge's oracles, whose tokens it takes, and where it finds the
+//! keys of those whose names do not hold them.
+//!
+//! Without the section the door is open to whoever can reach a loopback address, and to nobody
+//! elsewhere: anybody who can make a key can make a token.
+
+use crate::exit::Failure;
+use crate::resolver::Resolver;
+use loci_dialects::qiforge::{Oracle, QiforgeOptions};
+use loci_http::{UcanOptions, Ucans};
+use loci_ucan::{Did, Key, Keys};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// `[qiforge]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct QiforgeSection {
+    enabled: Option<bool>,
+    did: Option<String>,
+    audiences: Vec<String>,
+    indexer: Option<String>,
+    web: Option<bool>,
+    accept_star: bool,
+    ignore_room: bool,
+    allow_users: Option<Vec<String>>,
+    allow_oracles: Option<Vec<String>>,
+    keys: BTreeMap<String, Vec<String>>,
+    oracles: BTreeMap<String, OracleEntry>,
+}
+
+/// `[qiforge.oracles."did:…"]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct OracleEntry {
+    entity_did: Option<String>,
+    owners: Vec<String>,
+    open: bool,
+}
+
+/// The door as it is to be opened.
+pub(crate) struct Qiforge {
+    pub(crate) ucans: Arc<Ucans>,
+    pub(crate) options: QiforgeOptions,
+}
+
+impl QiforgeSection {
+    pub(super) fn check(&self) -> Result<(), String> {
+        self.keys()?;
+        let dids = |name: &str, dids: &[String]| {
+            dids.iter().try_for_each(|did| parse(name, did).map(drop))
+        };
+        self.did.iter().try_for_each(|did| parse("did", did).map(drop))?;
+        dids("audiences", &self.audiences)?;
+        dids("allow_users", self.allow_users.as_deref().unwrap_or_default())?;
+        dids("allow_oracles", self.allow_oracles.as_deref().unwrap_or_default())?;
+        for (did, oracle) in &self.oracles {
+            parse("oracles", did)?;
+            oracle.entity_did.iter().try_for_each(|did| parse("entity_did", did).map(drop))?;
+            dids("owners", &oracle.owners)?;
+        }
+        match &self.indexer {
+            Some(url) if !(url.starts_with("https://") || url.starts_with("http://")) => {
+                Err("qiforge.indexer must be an http:// or https:// URL".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn keys(&self) -> Result<Keys, String> {
+        let mut all = Keys::new();
+        for (did, written) in &self.keys {
+            let wrong = || {
+                format!(
+                    "qiforge.keys {did:?} takes Ed25519 keys as did:key:z…, z… or 64 hex digits"
+                )
+            };
+            let keys = written.iter().map(|text| key(text).ok_or_else(wrong));
+            all.insert(parse("keys", did)?, keys.collect::<Result<_, _>>()?);
+        }
+        Ok(all)
+    }
+
+    /// The door for a server that listens at an address; nothing if it stays closed.
+    pub(crate) fn resolve(
+        section: Option<&Self>,
+        listen: SocketAddr,
+        is_loopback: bool,
+    ) -> Result<Option<Qiforge>, Failure> {
+        let fail = |why: String| Failure::failed(format!("configuration: {why}"));
+        let default = Self::default();
+        let is_wanted = section.map(|section| section.enabled.unwrap_or(true));
+        if !is_wanted.unwrap_or(is_loopback) {
+            return Ok(None);
+        }
+        let section = section.unwrap_or(&default);
+        let did = match &section.did {
+            Some(did) => did.clone(),
+            None if listen.ip().is_unspecified() => {
+                let why = "qiforge.did is needed when listening on every address, such as \
+                           did:web:memory.example.org";
+                return Err(fail(why.to_owned()));
+            }
+            None => derived(listen),
+        };
+        let list = |name: &str, dids: &[String]| {
+            dids.iter().map(|did| parse(name, did)).collect::<Result<Vec<Did>, _>>()
+        };
+        let set = |name: &str, dids: &Option<Vec<String>>| {
+            let dids = dids.as_deref().map(|dids| list(name, dids)).transpose();
+            dids.map(|dids| dids.map(|dids| dids.into_iter().collect::<BTreeSet<Did>>()))
+        };
+        let mut audiences = list("audiences", &section.audiences).map_err(fail)?;
+        audiences.push(parse("did", &did).map_err(fail)?);
+        let resolver = Resolver::new(section.indexer.clone(), section.web.unwrap_or(is_loopback));
+        let ucans = Ucans::new(UcanOptions {
+            audiences,
+            keys: section.keys().map_err(fail)?,
+            source: Arc::new(resolver),
+            accepts_star: section.accept_star,
+            users: set("allow_users", &section.allow_users).map_err(fail)?,
+            oracles: set("allow_oracles", &section.allow_oracles).map_err(fail)?,
+        });
+        let oracles = section.oracles.iter().map(|(did, entry)| {
+            let owners = entry.owners.iter().cloned().collect();
+            let entity_did = entry.entity_did.clone();
+            (did.clone(), Oracle { entity_did, owners, is_open: entry.open })
+        });
+        let options = QiforgeOptions {
+            did: Some(did),
+            ignores_room: section.ignore_room,
+            oracles: oracles.collect(),
+        };
+        Ok(Some(Qiforge { ucans: Arc::new(ucans), options }))
+    }
+}
+
+/// The name of a server that nobody named: where it listens.
+fn derived(listen: SocketAddr) -> String {
+    let host = match listen {
+        SocketAddr::V4(v4) => v4.ip().to_string(),
+        SocketAddr::V6(v6) => format!("[{}]", v6.ip()).replace(':', "%3A"),
+    };
+    let host = host.replace('[', "%5B").replace(']', "%5D");
+    format!("did:web:{host}%3A{}", listen.port())
+}
+
+fn parse(name: &str, did: &str) -> Result<Did, String> {
+    Did::parse(did).map_err(|_| format!("qiforge.{name}: {did:?} is no DID"))
+}
+
+fn key(text: &str) -> Option<Key> {
+    let text = text.strip_prefix("did:key:").unwrap_or(text);
+    match text.starts_with('z') {
+        true => Key::from_multibase(text),
+        false => Key::from_bytes(&hex::decode(text).ok()?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    const KEY: &str = "z6Mks8fbHkqPNSKLFE1UtwmrLf2dS8HgAsr2WaYTKzkYExSt";
+
+    fn resolve(text: &str, listen: &str) -> Result<Option<Qiforge>, Failure> {
+        let listen: SocketAddr = listen.parse().unwrap();
+        let config = Config::parse(text).unwrap();
+        QiforgeSection::resolve(config.qiforge.as_ref(), listen, listen.ip().is_loopback())
+    }
+
+    fn did(text: &str, listen: &str) -> Option<String> {
+        resolve(text, listen).unwrap().and_then(|door| door.options.did)
+    }
+
+    #[test]
+    fn the_door_is_open_where_only_this_machine_is_or_where_it_is_wanted() {
+        assert_eq!(did("", "127.0.0.1:8988").as_deref(), Some("did:web:127.0.0.1%3A8988"));
+        assert_eq!(did("", "[::1]:80").as_deref(), Some("did:web:%5B%3A%3A1%5D%3A80"));
+        assert_eq!(did("", "192.0.2.1:8988"), None);
+        assert_eq!(did("[qiforge]\nenabled = false\n", "127.0.0.1:1"), None);
+        assert!(did("[qiforge]\n", "192.0.2.1:8988").is_some());
+        let named = "[qiforge]\ndid = 'did:web:m.example'\n";
+        assert_eq!(did(named, "0.0.0.0:1").as_deref(), Some("did:web:m.example"));
+        let failure = resolve("[qiforge]\n", "0.0.0.0:1").err().unwrap();
+        assert!(failure.message.contains("qiforge.did"), "{}", failure.message);
+    }
+
+    #[test]
+    fn keys_come_in_three_forms() {
+        let hex = "ab".repeat(32);
+        let text = format!(
+            "[qiforge.keys]\n'did:ixo:a' = ['{KEY}', 'did:key:{KEY}', '{hex}']\n'did:ixo:b' = []\n"
+        );
+        let config = Config::parse(&text).unwrap();
+        let keys = config.qiforge.unwrap().keys().unwrap();
+        let lengths: Vec<usize> = keys.values().map(Vec::len).collect();
+        assert_eq!(lengths, [3, 0]);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let why = |text: &str| Config::parse(text).expect_err(text);
+        assert!(why("[qiforge]\ndid = 'me'\n").contains("qiforge.did"));
+        assert!(why("[qiforge]\naudiences = ['x']\n").contains("qiforge.audiences"));
+        assert!(why("[qiforge]\nindexer = 'ftp://x'\n").contains("qiforge.indexer"));
+        assert!(why("[qiforge]\nallow_users = ['x']\n").contains("allow_users"));
+        assert!(why("[qiforge.keys]\n'did:ixo:a' = ['zzz']\n").contains("qiforge.keys"));
+        assert!(why("[qiforge.oracles.x]\n").contains("qiforge.oracles"));
+        assert!(why("[qiforge.oracles.'did:x:o']\nowners = ['me']\n").contains("owners"));
+        assert!(why("[qiforge]\nstar = true\n").contains("star"));
+    }
+}

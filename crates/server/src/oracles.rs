@@ -1,0 +1,63 @@
+//! `POST /v1/oracle_knowledge`: the store of what an oracle knows, made if need be, for the operator
+//! who fills it from documents. Written to like any other store afterwards.
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::routing::post;
+use axum::{Json, Router};
+use hyper::{Response, StatusCode};
+use loci_dialects::qiforge::{self, QiforgeOptions};
+use loci_engine::{Engine, Error, Identified, codes};
+use loci_model::{Invalid, StoreId};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const BODY_BYTES_MAX: usize = 4096;
+
+#[derive(Clone)]
+struct Oracles {
+    engine: Engine,
+    options: Arc<QiforgeOptions>,
+}
+
+/// The route.
+pub(crate) fn router(engine: Engine, options: Arc<QiforgeOptions>) -> Router {
+    Router::new().route("/v1/oracle_knowledge", post(open)).with_state(Oracles { engine, options })
+}
+
+async fn open(State(oracles): State<Oracles>, request: Request) -> Response<Body> {
+    match opened(&oracles, request).await {
+        Ok(store) => {
+            let body = json!({"type": "oracle_knowledge", "memory_store_id": store.to_string()});
+            rendered(StatusCode::OK, &body)
+        }
+        Err(error) => {
+            let code = codes::code(&error);
+            let status = StatusCode::from_u16(code.status);
+            let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            let error = json!({"type": code.name, "message": error.to_string()});
+            rendered(status, &json!({"type": "error", "error": error}))
+        }
+    }
+}
+
+async fn opened(oracles: &Oracles, request: Request) -> Result<StoreId, Error> {
+    let context = match request.extensions().get::<Identified>().map(|found| &*found.0) {
+        Some(Ok(context)) => context.clone(),
+        Some(Err(Error::Unavailable(why))) => return Err(Error::Unavailable(why)),
+        _ => return Err(Error::Unauthenticated("an administrator's key is needed")),
+    };
+    let bytes = axum::body::to_bytes(request.into_body(), BODY_BYTES_MAX).await;
+    let body = bytes.ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+    let oracle = body.as_ref().and_then(|body| body["oracle"].as_str());
+    let oracle = oracle.filter(|oracle| oracle.starts_with("did:"));
+    let Some(oracle) = oracle else {
+        return Err(Invalid::new("oracle", "expected the DID of an oracle").into());
+    };
+    qiforge::knowledge_store(&oracles.engine, &context, &oracles.options, oracle).await
+}
+
+fn rendered(status: StatusCode, body: &Value) -> Response<Body> {
+    use axum::response::IntoResponse;
+    (status, Json(body)).into_response()
+}
