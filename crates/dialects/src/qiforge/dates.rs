@@ -66,8 +66,8 @@ mod tests {
         Some(moment(text).unwrap())
     }
 
-    fn check(filter: Value, moment: Option<Timestamp>, expected: bool) {
-        let dates = read("valid_at", Some(&filter)).unwrap();
+    fn check(filter: &Value, moment: Option<Timestamp>, expected: bool) {
+        let dates = read("valid_at", Some(filter)).unwrap();
         assert_eq!(dates.hold(moment), expected, "{filter} {moment:?}");
     }
 
@@ -84,28 +84,28 @@ mod tests {
             (">=", false, true),
             ("<=", true, true),
         ] {
-            check(json!([[is(operator, "2026-06-01")]]), may, before);
-            check(json!([[is(operator, "2026-06-01T00:00:00")]]), june, same);
-            check(json!([[is(operator, "2026-06-01")]]), None, false);
+            check(&json!([[is(operator, "2026-06-01")]]), may, before);
+            check(&json!([[is(operator, "2026-06-01T00:00:00")]]), june, same);
+            check(&json!([[is(operator, "2026-06-01")]]), None, false);
         }
         let spring = json!([[is(">=", "2026-04-01")], [is("<", "2026-06-01")]]);
-        check(spring.clone(), may, true);
-        check(spring, june, false);
+        check(&spring, may, true);
+        check(&spring, june, false);
         let either = json!([[is("<", "2026-05-01"), is(">", "2026-05-15")]]);
-        check(either.clone(), june, true);
-        check(either, may, false);
+        check(&either, june, true);
+        check(&either, may, false);
     }
 
     #[test]
     fn what_is_not_there_is_asked_for_by_itself() {
         let null = json!([[{"date": null, "comparison_operator": "IS NULL"}]]);
-        check(null.clone(), None, true);
-        check(null, at("2026-05-01"), false);
+        check(&null, None, true);
+        check(&null, at("2026-05-01"), false);
         let some = json!([[{"comparison_operator": "IS NOT NULL"}]]);
-        check(some.clone(), None, false);
-        check(some, at("2026-05-01"), true);
-        check(json!([]), None, true);
-        check(json!([[]]), None, true);
+        check(&some, None, false);
+        check(&some, at("2026-05-01"), true);
+        check(&json!([]), None, true);
+        check(&json!([[]]), None, true);
     }
 
     #[test]

@@ -18,7 +18,7 @@ struct Oracle<'a> {
 }
 
 impl<'a> Oracle<'a> {
-    fn of(server: &'a Server, user: u8, oracle: u8) -> Self {
+    fn of(server: &'a Server, user: u64, oracle: u64) -> Self {
         let (user, oracle) = (Signer::new(user), Signer::new(oracle));
         let token = delegated(&user, &oracle, &did(server), now() + 3600);
         Self { server, token, room: ROOM }
@@ -34,7 +34,7 @@ impl<'a> Oracle<'a> {
         client.call_with(method, path, body, &headers)
     }
 
-    fn ask(&self, method: &str, params: Value) -> Value {
+    fn ask(&self, method: &str, params: &Value) -> Value {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let reply = self.send("POST", "/qiforge/mcp", Some(&body));
         assert_eq!(reply.status, 200, "{}", reply.text());
@@ -45,15 +45,15 @@ impl<'a> Oracle<'a> {
     }
 
     /// The text of a tool's answer, and whether it is a failure.
-    fn call(&self, name: &str, arguments: Value) -> (String, bool) {
-        let result = self.ask("tools/call", json!({"name": name, "arguments": arguments}));
+    fn call(&self, name: &str, arguments: &Value) -> (String, bool) {
+        let result = self.ask("tools/call", &json!({"name": name, "arguments": arguments}));
         let content = result["content"].as_array().unwrap();
         assert_eq!(content.len(), 1, "{result}");
         assert!(result.get("structuredContent").is_none_or(Value::is_null), "{result}");
         (content[0]["text"].as_str().unwrap().to_owned(), result["isError"] == true)
     }
 
-    fn done(&self, name: &str, arguments: Value) -> Value {
+    fn done(&self, name: &str, arguments: &Value) -> Value {
         let (text, is_error) = self.call(name, arguments);
         assert!(!is_error, "{text}");
         assert!(!text.to_lowercase().contains("error"), "{text}");
@@ -61,7 +61,7 @@ impl<'a> Oracle<'a> {
     }
 
     fn search(&self, query: &str) -> Value {
-        self.done("search_memory_engine", json!({"query": query, "strategy": "balanced"}))
+        self.done("search_memory_engine", &json!({"query": query, "strategy": "balanced"}))
     }
 }
 
@@ -69,11 +69,11 @@ fn tools_work(server: &Server) {
     let ana = Oracle::of(server, 1, 9);
     let begun = ana.ask(
         "initialize",
-        json!({"protocolVersion": "2025-11-25", "capabilities": {},
+        &json!({"protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": {"name": "adapter", "version": "1"}}),
     );
     assert_eq!(begun["protocolVersion"], "2025-11-25");
-    let listed = ana.ask("tools/list", json!({}));
+    let listed = ana.ask("tools/list", &json!({}));
     let names: Vec<&str> = listed["tools"]
         .as_array()
         .unwrap()
@@ -91,9 +91,9 @@ fn tools_work(server: &Server) {
             "clear"
         ]
     );
-    assert_eq!(listed, ana.ask("tools/list", json!({})), "the same bytes every time");
+    assert_eq!(listed, ana.ask("tools/list", &json!({})), "the same bytes every time");
 
-    ana.done("add_memory", json!({"name": "home", "content": "User lives in Lisbon."}));
+    ana.done("add_memory", &json!({"name": "home", "content": "User lives in Lisbon."}));
     let found = ana.search("Where is home?");
     assert_eq!(found["episodes"][0]["content"], "User lives in Lisbon.");
     assert_eq!(found["facts"][0]["fact"], "User lives in Lisbon", "{found}");
@@ -102,17 +102,17 @@ fn tools_work(server: &Server) {
 
     // A fact is taken away, and what was said stays.
     let edge = found["facts"][0]["uuid"].clone();
-    let (text, is_error) = ana.call("delete_edge", json!({"edge_uuid": edge}));
+    let (text, is_error) = ana.call("delete_edge", &json!({"edge_uuid": edge}));
     assert!(is_error, "unconfirmed: {text}");
     let confirmed = json!({"edge_uuid": edge, "confirmed_deletion_from_user": true});
-    assert!(ben.call("delete_edge", confirmed.clone()).1, "somebody else's");
-    ana.done("delete_edge", confirmed);
+    assert!(ben.call("delete_edge", &confirmed).1, "somebody else's");
+    ana.done("delete_edge", &confirmed);
     let found = ana.search("Where is home?");
     assert_eq!(
         (found["facts"].as_array().unwrap().len(), found["episodes"].as_array().unwrap().len()),
         (0, 1)
     );
-    ana.done("clear", json!({"confirmed_deletion_from_user": true}));
+    ana.done("clear", &json!({"confirmed_deletion_from_user": true}));
     assert!(ana.search("Where is home?")["episodes"].as_array().unwrap().is_empty());
 }
 
@@ -182,6 +182,6 @@ fn documents_become_what_an_oracle_knows() {
     // Once more, shorter: what it no longer says goes.
     fs::write(scratch.join("prices.md"), "# Prices\n\nAsk at the bar.\n").unwrap();
     loci.ok(&["ingest", "--oracle", &oracle.did, &file("prices.md")]);
-    let told = by(&user, &oracle).search("What does tea cost?").to_string();
+    let told = by(&user, &oracle).search("Does the bar know what tea costs?").to_string();
     assert!(told.contains("Ask at the bar") && !told.contains("four euros"), "{told}");
 }
