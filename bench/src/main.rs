@@ -13,6 +13,7 @@ mod child;
 mod echo;
 mod fill;
 mod freshness;
+mod knowledge;
 mod load;
 mod measure;
 mod plot;
@@ -70,6 +71,15 @@ enum Command {
         #[arg(long)]
         report: Option<PathBuf>,
     },
+    /// Times the questions and the conversations of an oracle's runtime; `LOCI_BIN` is the binary
+    Knowledge {
+        /// Messages the user sent before
+        #[arg(long, default_value_t = 100_000)]
+        memories: usize,
+        /// How often each request is timed
+        #[arg(long, default_value_t = 40)]
+        rounds: usize,
+    },
     /// Serves a bare echo; started by `run`
     Echo,
 }
@@ -77,6 +87,7 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Echo => echo::serve(),
+        Command::Knowledge { memories, rounds } => knowledge::run(memories, rounds),
         Command::Run {
             loci,
             out,
