@@ -44,6 +44,7 @@ pub(crate) fn steps(root: &Path, binary: &Path, servers: &Servers, report: &mut 
     report.step("MCP for Python", || mcp_python(root, binary, Backing::directory()?));
     report.step("MCP for TypeScript", || mcp_typescript(root, binary, Backing::directory()?));
     report.step("MCP conformance", || mcp_conformance(root, binary, Backing::directory()?));
+    report.step("QiForge runtime", || qiforge(root, binary, Backing::directory()?));
     let database = || Backing::database(&servers.floor_url()?);
     report.step(&format!("Python SDK, {ON_POSTGRES}, on PostgreSQL"), || {
         python(root, binary, ON_POSTGRES, database()?)
@@ -57,6 +58,7 @@ pub(crate) fn steps(root: &Path, binary: &Path, servers: &Servers, report: &mut 
     report.step("Mobius for TypeScript, on PostgreSQL", || {
         mobius_typescript(root, binary, database()?)
     });
+    report.step("QiForge runtime, on PostgreSQL", || qiforge(root, binary, database()?));
     report.step("MCP for Python, on PostgreSQL", || mcp_python(root, binary, database()?));
     report.step("MCP for TypeScript, on PostgreSQL", || mcp_typescript(root, binary, database()?));
 }
@@ -119,6 +121,10 @@ fn mcp_typescript(root: &Path, binary: &Path, backing: Backing) -> Verdict {
 
 fn mcp_conformance(root: &Path, binary: &Path, backing: Backing) -> Verdict {
     node(binary, &root.join("tests/sdk/mcp-conformance"), backing)
+}
+
+fn qiforge(root: &Path, binary: &Path, backing: Backing) -> Verdict {
+    node(binary, &root.join("tests/sdk/qiforge"), backing)
 }
 
 fn mobius_typescript(root: &Path, binary: &Path, backing: Backing) -> Verdict {

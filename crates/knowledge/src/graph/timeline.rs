@@ -9,6 +9,9 @@ use crate::ontology::Relation;
 use loci_model::{MemoryId, Timestamp};
 use std::sync::Arc;
 
+/// What happened so long before something was said is no news to it.
+const LONG_AGO_MICROS: i64 = 365 * 86_400 * 1_000_000;
+
 /// One statement of one memory.
 #[derive(Debug, Clone)]
 pub(crate) struct Stated {
@@ -49,6 +52,16 @@ impl Resolved {
 
     fn is_open(&self) -> bool {
         self.invalid_at.is_none()
+    }
+
+    /// Whether this began later than something that began at `start` and was told later. Where
+    /// nobody said when this began, whoever speaks last is right, unless they tell of long ago: "I
+    /// moved last month" is news, "I moved there ten years ago" is none.
+    fn came_after(&self, start: Timestamp) -> bool {
+        match self.valid_at {
+            Some(from) => from > start,
+            None => self.created_at.as_micros() - start.as_micros() > LONG_AGO_MICROS,
+        }
     }
 
     fn says_the_same(&self, stated: &Stated) -> bool {
@@ -147,8 +160,7 @@ fn begun(facts: &mut Vec<Resolved>, stated: &Stated, has_one_value: bool) {
         if !other.contradicts(stated, has_one_value) {
             continue;
         }
-        if other.start() > start {
-            // News of an earlier time: what is known already came after it.
+        if other.came_after(start) {
             closed_by = Some(closed_by.map_or(other.start(), |known| known.min(other.start())));
         } else if other.is_open() {
             other.close(start, stated.said);
@@ -253,10 +265,21 @@ mod tests {
 
     #[test]
     fn news_of_an_earlier_time_is_closed_by_what_came_after() {
+        let known = Stated { valid_at: Some(day(4)), ..says(5, 10) };
         let earlier = Stated { valid_at: Some(day(2)), ..says(9, 11) };
         assert_eq!(
+            shown(&resolve(&[known, earlier.clone()], true)),
+            [(10, Some(4), None, 5, None, 1), (11, Some(2), Some(4), 9, Some(9), 1)]
+        );
+        // Nobody said since when: then whoever speaks last is right about what was a while ago.
+        assert_eq!(
             shown(&resolve(&[says(5, 10), earlier], true)),
-            [(10, None, None, 5, None, 1), (11, Some(2), Some(5), 9, Some(9), 1)]
+            [(10, None, Some(2), 5, Some(9), 1), (11, Some(2), None, 9, None, 1)]
+        );
+        let long_ago = Stated { valid_at: Some(day(2)), ..says(909, 11) };
+        assert_eq!(
+            shown(&resolve(&[says(900, 10), long_ago], true)),
+            [(10, None, None, 900, None, 1), (11, Some(2), Some(900), 909, Some(909), 1)]
         );
     }
 
