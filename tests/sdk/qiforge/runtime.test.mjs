@@ -134,18 +134,18 @@ test("the plugin's tools write, find, and take away", async () => {
   const offered = await tools(ana);
   assert.deepEqual([...offered.keys()].sort(), [...ALL].sort());
   for (const tool of offered.values()) assert.ok(tool.description.length > 0, tool.name);
-  await offered.get(names.MEMORY_ADD_MCP_NAME).invoke({ name: "home", content: "User lives in Lisbon." });
-  const search = (own, query) => own.get(names.MEMORY_SEARCH_MCP_NAME).invoke({ query, strategy: "balanced" });
+  await offered.get(names.MEMORY_ADD_MCP_NAME).handler({ name: "home", content: "User lives in Lisbon." });
+  const search = (own, query) => own.get(names.MEMORY_SEARCH_MCP_NAME).handler({ query, strategy: "balanced" });
   const found = text(await search(offered, "Where is home?"));
   assert.match(found, /User lives in Lisbon/);
   const ben = await tools(await session(oracle));
   assert.doesNotMatch(text(await search(ben, "Where is home? Lisbon")), /lives in Lisbon/);
   const { episodes } = JSON.parse(found);
   const remove = { episode_uuid: episodes[0].uuid, confirmed_deletion_from_user: true };
-  await offered.get(names.MEMORY_DELETE_EPISODE_MCP_NAME).invoke(remove);
+  await offered.get(names.MEMORY_DELETE_EPISODE_MCP_NAME).handler(remove);
   assert.doesNotMatch(text(await search(offered, "Where is home?")), /Lisbon\./);
   await assert.rejects(async () => {
-    const answer = await offered.get(names.MEMORY_ADD_ORACLE_KNOWLEDGE_MCP_NAME).invoke({
+    const answer = await offered.get(names.MEMORY_ADD_ORACLE_KNOWLEDGE_MCP_NAME).handler({
       name: "x", content: "y", confirmed_insertion_from_user: true, knowledge_space_type: "public",
     });
     if (/owner/.test(text(answer))) throw new Error("refused");
