@@ -54,6 +54,8 @@ def test_operations_say_what_they_do_and_how_they_refuse(document):
             told = {"success", "args"}
         elif path.startswith(("/api/", "/v1/agents", "/v1/projects")):
             told = {"error"}
+        elif path.startswith(("/qiforge/", "/.well-known/did.json")):
+            told = {"detail"}
         else:
             told = {"type", "error", "request_id"}
         assert told <= set(schema["properties"]), where
