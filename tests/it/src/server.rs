@@ -168,7 +168,7 @@ impl Setup {
         let stdout = child.stdout.take().expect("stdout is a pipe");
         let stderr = child.stderr.take().expect("stderr is a pipe");
         keep(stdout, Arc::clone(&self.printed), Some(send));
-        keep(stderr, Arc::clone(&self.printed), None);
+        let saying = keep(stderr, Arc::clone(&self.printed), None);
         match receive.recv_timeout(START_TIMEOUT) {
             Ok(line) => {
                 let url = line.strip_prefix(READY).expect("only such lines are sent");
@@ -177,7 +177,10 @@ impl Setup {
                 Ok(Server { child, addr, key, ready_after: began.elapsed() })
             }
             Err(mpsc::RecvTimeoutError::Disconnected) => {
-                Err(child.wait().expect("our own child can be waited for"))
+                let ended = child.wait().expect("our own child can be waited for");
+                // Its last words may still be on their way to us.
+                saying.join().expect("no reader panicked");
+                Err(ended)
             }
             Err(mpsc::RecvTimeoutError::Timeout) => {
                 let ended = child.kill().and_then(|()| child.wait());
@@ -206,7 +209,7 @@ fn keep(
     stream: impl Read + Send + 'static,
     printed: Arc<Mutex<String>>,
     ready: Option<mpsc::Sender<String>>,
-) {
+) -> thread::JoinHandle<()> {
     thread::spawn(move || {
         let mut stream = BufReader::new(stream);
         let mut line = Vec::new();
@@ -219,7 +222,7 @@ fn keep(
             }
             line.clear();
         }
-    });
+    })
 }
 
 /// A running server.
