@@ -186,6 +186,31 @@ async fn what_expires_is_not_told_from_then_on() {
 }
 
 #[tokio::test]
+async fn a_question_to_everything_is_answered_from_every_store() {
+    let stage = Stage::new().await;
+    let mut stores = Vec::new();
+    for number in 0..12 {
+        let store = stage.store(&format!("notes {number}")).await.id;
+        say(&stage, store, "/a", &format!("I love tea number {number}.")).await;
+        stores.push(store);
+    }
+    let mut seek = Seek::new(Reach::Everywhere, "tea");
+    seek.limits.facts = 50;
+    // Two at once, while something is written: neither waits for what the other holds.
+    let (one, other, ()) = tokio::join!(
+        stage.engine.seek(&stage.admin, &seek),
+        stage.engine.seek(&stage.admin, &seek),
+        say(&stage, stores[3], "/b", "I love coffee."),
+    );
+    for known in [one.unwrap(), other.unwrap()] {
+        let mut found: Vec<StoreId> = known.facts.iter().map(|(store, _)| *store).collect();
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found.len(), stores.len(), "{:?}", known.facts);
+    }
+}
+
+#[tokio::test]
 async fn questions_that_make_no_sense_are_refused() {
     let stage = Stage::new().await;
     let store = stage.store("notes").await.id;
