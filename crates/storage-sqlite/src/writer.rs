@@ -474,6 +474,7 @@ fn is_reclaiming(mutation: &Mutation) -> bool {
         | Mutation::Expire { .. }
         | Mutation::RemoveSession(..)
         | Mutation::DropGeneration { .. }
+        | Mutation::ForgetReadings { .. }
         | Mutation::ForgetKeys { .. } => true,
         Mutation::Audited(mutation, _) => is_reclaiming(mutation),
         other => is_scrub(other),
@@ -501,6 +502,9 @@ fn size_of(mutation: &Mutation) -> usize {
                 ImportItem::Entry(_, LogEntry::Version { version, .. }) => {
                     let content = version.content.as_ref();
                     ROW + content.map_or(0, |content: &Content| content.bytes().len())
+                }
+                Mutation::PutReadings(batch) => {
+                    batch.readings.iter().map(|(_, claims)| ROW + claims.len()).sum()
                 }
                 _ => ROW,
             })
