@@ -14,8 +14,8 @@ use loci_model::policy::{AdminPass, SearchPass};
 use loci_model::{MemoryId, StoreId, VersionId, WorkspaceId};
 use loci_storage::column::visibility_max;
 use loci_storage::{
-    NewlyRead, ReadablePage, Reading, ReadingBatch, ReadingEnd, ReadingLag, ReadingMark, Receipt,
-    Spent, check_reader,
+    NewReading, NewlyRead, ReadablePage, Reading, ReadingBatch, ReadingEnd, ReadingLag,
+    ReadingMark, Receipt, Spent, check_reader,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use tokio_postgres::Row;
@@ -54,7 +54,7 @@ pub(crate) async fn put(tx: &Tx, batch: &ReadingBatch) -> Result<Receipt> {
 }
 
 async fn put_rows(tx: &Tx, batch: &ReadingBatch, store: Uuid, workspace: Uuid) -> Result<u64> {
-    let ids: Vec<Uuid> = batch.readings.iter().map(|(id, _)| uuid(id.to_bytes())).collect();
+    let ids: Vec<Uuid> = batch.readings.iter().map(|one| uuid(one.version.to_bytes())).collect();
     if ids.is_empty() {
         return Ok(0);
     }
@@ -63,7 +63,7 @@ async fn put_rows(tx: &Tx, batch: &ReadingBatch, store: Uuid, workspace: Uuid) -
     for row in tx.query(sql, &[&store, &ids]).await? {
         known.insert(VersionId::from_bytes(id(&row, 0)?), (get(&row, 1)?, get(&row, 2)?));
     }
-    let kept = batch.readings.iter().filter_map(|(id, claims)| Some((*known.get(id)?, claims)));
+    let kept = batch.readings.iter().filter_map(|one| Some((*known.get(&one.version)?, one)));
     let kept: Vec<_> = kept.collect();
     if kept.is_empty() {
         return Ok(0);
@@ -72,26 +72,18 @@ async fn put_rows(tx: &Tx, batch: &ReadingBatch, store: Uuid, workspace: Uuid) -
     let sql = include_str!("../queries/reading/take_numbers.sql");
     let last: i64 = get(&tx.query_one(sql, &[&store, &workspace, &taken]).await?, 0)?;
     // The last that is said of a memory counts, and one statement takes each memory once.
-    let mut rows: BTreeMap<Uuid, (i64, i64, &str)> = BTreeMap::new();
-    for (((memory, seq), claims), number) in kept.iter().zip(last - taken + 1..) {
-        rows.insert(*memory, (*seq, number, claims));
+    let mut rows: BTreeMap<Uuid, (i64, i64, &NewReading)> = BTreeMap::new();
+    for (((memory, seq), reading), number) in kept.iter().zip(last - taken + 1..) {
+        rows.insert(*memory, (*seq, number, reading));
     }
     let memories: Vec<Uuid> = rows.keys().copied().collect();
     let seqs: Vec<i64> = rows.values().map(|(seq, _, _)| *seq).collect();
     let numbers: Vec<i64> = rows.values().map(|(_, number, _)| *number).collect();
-    let claims: Vec<_> = rows.values().map(|(_, _, claims)| text(claims)).collect();
+    let claims: Vec<_> = rows.values().map(|(_, _, one)| text(&one.claims)).collect();
+    let times: Vec<i64> = rows.values().map(|(_, _, one)| one.at.as_micros()).collect();
     tx.execute(
         include_str!("../queries/reading/put.sql"),
-        &[
-            &store,
-            &text(&batch.reader),
-            &workspace,
-            &batch.now.as_micros(),
-            &memories,
-            &seqs,
-            &numbers,
-            &claims,
-        ],
+        &[&store, &text(&batch.reader), &workspace, &memories, &seqs, &numbers, &times, &claims],
     )
     .await?;
     Ok(kept.len() as u64)

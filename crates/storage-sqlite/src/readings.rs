@@ -11,8 +11,8 @@ use loci_model::policy::{AdminPass, SearchPass};
 use loci_model::{MemoryId, StoreId, VersionId, WorkspaceId};
 use loci_storage::column::visibility_max;
 use loci_storage::{
-    NewlyRead, ReadablePage, Reading, ReadingBatch, ReadingEnd, ReadingLag, ReadingMark, Receipt,
-    Spent, StorageError, check_reader,
+    NewReading, NewlyRead, ReadablePage, Reading, ReadingBatch, ReadingEnd, ReadingLag,
+    ReadingMark, Receipt, Spent, StorageError, check_reader,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::BTreeSet;
@@ -42,7 +42,7 @@ fn put(conn: &Connection, store: &StoreRow, batch: &ReadingBatch) -> Result<u64>
     let mut next = conn.prepare_cached(include_str!("../queries/reading/next.sql"))?;
     let mut put = conn.prepare_cached(include_str!("../queries/reading/put.sql"))?;
     let mut written = 0;
-    for (version, claims) in &batch.readings {
+    for NewReading { version, claims, at } in &batch.readings {
         let found = find.query_row(params![version.to_bytes(), store.store_pk], |row| {
             Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
         });
@@ -54,7 +54,7 @@ fn put(conn: &Connection, store: &StoreRow, batch: &ReadingBatch) -> Result<u64>
             version_pk,
             store.store_pk,
             number,
-            batch.now.as_micros(),
+            at.as_micros(),
             claims
         ])?;
         written += 1;

@@ -503,9 +503,6 @@ fn size_of(mutation: &Mutation) -> usize {
                     let content = version.content.as_ref();
                     ROW + content.map_or(0, |content: &Content| content.bytes().len())
                 }
-                Mutation::PutReadings(batch) => {
-                    batch.readings.iter().map(|(_, claims)| ROW + claims.len()).sum()
-                }
                 _ => ROW,
             })
             .sum(),
@@ -517,6 +514,9 @@ fn size_of(mutation: &Mutation) -> usize {
                 VectorSource::SameAs(_) => ROW,
             })
             .sum(),
+        Mutation::PutReadings(batch) => {
+            batch.readings.iter().map(|reading| ROW + reading.claims.len()).sum()
+        }
         _ => ROW,
     }
 }

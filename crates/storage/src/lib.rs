@@ -33,8 +33,8 @@ pub use indexing::{
 };
 pub use mutation::{Batch, Idempotency, Mutation, SessionChange, StampedEdit, reason};
 pub use reading::{
-    NewlyRead, ReadablePage, Reading, ReadingBatch, ReadingEnd, ReadingLag, ReadingMark, Spent,
-    check_reader,
+    NewReading, NewlyRead, ReadablePage, Reading, ReadingBatch, ReadingEnd, ReadingLag,
+    ReadingMark, Spent, check_reader,
 };
 pub use receipt::{Applied, CheckReport, Receipt};
 pub use remembered::{OutcomeRefs, ReceiptRefs, Remembered};

@@ -4,9 +4,11 @@
 //! counts as long as the memory's content is still what was read.
 
 use loci_model::{Invalid, Memory, MemoryId, StoreId, Timestamp, VersionId, WorkspaceId, limit};
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// What one reader found in one memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Reading {
     /// In which.
     pub memory: MemoryId,
@@ -18,6 +20,30 @@ pub struct Reading {
     pub claims: String,
     /// When it was read.
     pub at: Timestamp,
+}
+
+/// Claims quote what was read, so they do not show, only that they differ.
+struct Hidden<'a>(&'a str);
+
+impl fmt::Debug for Hidden<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut hasher = DefaultHasher::new();
+        self.0.hash(&mut hasher);
+        write!(f, "<{} bytes, {:016x}>", self.0.len(), hasher.finish())
+    }
+}
+
+impl fmt::Debug for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { memory, version, reader, claims, at } = self;
+        f.debug_struct("Reading")
+            .field("memory", memory)
+            .field("version", version)
+            .field("reader", reader)
+            .field("claims", &Hidden(claims))
+            .field("at", at)
+            .finish()
+    }
 }
 
 /// How far the readings of a store have come.
@@ -98,6 +124,28 @@ pub struct ReadingMark {
     pub spent: Spent,
 }
 
+/// What a reader found in a version, before it has a place.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NewReading {
+    /// The version that was read.
+    pub version: VersionId,
+    /// What it claims.
+    pub claims: String,
+    /// When it was read.
+    pub at: Timestamp,
+}
+
+impl fmt::Debug for NewReading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { version, claims, at } = self;
+        f.debug_struct("NewReading")
+            .field("version", version)
+            .field("claims", &Hidden(claims))
+            .field("at", at)
+            .finish()
+    }
+}
+
 /// Readings of one store by one reader, how far they reach, and what they cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadingBatch {
@@ -112,9 +160,7 @@ pub struct ReadingBatch {
     /// What it cost; added to what the reader spent in this store on the same day.
     pub spent: Spent,
     /// What versions claim. Those of versions that lost their text in the meantime are dropped.
-    pub readings: Vec<(VersionId, String)>,
-    /// The moment.
-    pub now: Timestamp,
+    pub readings: Vec<NewReading>,
 }
 
 impl ReadingBatch {
@@ -128,7 +174,7 @@ impl ReadingBatch {
         let max = limit::READING_BYTES_MAX;
         // A zero byte has no place in the text columns of some engines.
         let is_fit = |claims: &str| claims.len() <= max && !claims.contains('\0');
-        if !self.readings.iter().all(|(_, claims)| is_fit(claims)) {
+        if !self.readings.iter().all(|reading| is_fit(&reading.claims)) {
             return Err(Invalid::new("readings", format!("take up to {max} bytes of text")));
         }
         let max = u64::from(u32::MAX);

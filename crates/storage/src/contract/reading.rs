@@ -5,8 +5,8 @@ use super::fixture::*;
 use super::redact::{erase, redact};
 use crate::log::ImportItem;
 use crate::{
-    Mutation, ReadablePage, ReadingBatch, ReadingEnd, ReadingLag, ReadingMark, Receipt, Result,
-    Spent, Storage, StorageError,
+    Mutation, NewReading, ReadablePage, ReadingBatch, ReadingEnd, ReadingLag, ReadingMark, Receipt,
+    Result, Spent, Storage, StorageError,
 };
 use loci_model::policy::SearchPass;
 use loci_model::{MemoryId, StorePolicy, VersionId, Visibility, limit};
@@ -24,8 +24,14 @@ fn batch(world: &World, through: u64, readings: &[(VersionId, &str)]) -> Reading
         reader: READER.into(),
         through,
         spent: Spent { day: 5, requests: 1, tokens: 10 },
-        readings: readings.iter().map(|(id, claims)| (*id, (*claims).to_owned())).collect(),
-        now: world.now(),
+        readings: readings
+            .iter()
+            .map(|(version, claims)| NewReading {
+                version: *version,
+                claims: (*claims).to_owned(),
+                at: world.now(),
+            })
+            .collect(),
     }
 }
 

@@ -3,8 +3,8 @@
 
 use super::state::{Shelf, State};
 use crate::{
-    NewlyRead, ReadablePage, Reading, ReadingBatch, ReadingEnd, ReadingLag, ReadingMark, Receipt,
-    Result, Spent, check_reader,
+    NewReading, NewlyRead, ReadablePage, Reading, ReadingBatch, ReadingEnd, ReadingLag,
+    ReadingMark, Receipt, Result, Spent, check_reader,
 };
 use loci_model::policy::{AdminPass, SearchPass};
 use loci_model::{Memory, MemoryId, StoreId, VersionId};
@@ -165,13 +165,13 @@ impl State {
 impl Shelf {
     fn put_readings(&mut self, batch: ReadingBatch) -> u64 {
         let mut written = 0;
-        for (id, claims) in batch.readings {
-            let Some(memory) = self.text_version(id).map(|version| version.memory) else {
+        for NewReading { version, claims, at } in batch.readings {
+            let Some(memory) = self.text_version(version).map(|version| version.memory) else {
                 continue;
             };
             self.readings.number += 1;
-            let (reader, at) = (batch.reader.clone(), batch.now);
-            let reading = Reading { memory, version: id, reader, claims, at };
+            let reader = batch.reader.clone();
+            let reading = Reading { memory, version, reader, claims, at };
             let key = (memory, batch.reader.clone());
             self.readings.kept.insert(key, (self.readings.number, reading));
             written += 1;

@@ -2,9 +2,9 @@
 
 use super::pair::{Pair, WORKSPACE};
 use super::stamp::pick;
-use crate::{Mutation, ReadingBatch, Spent, Storage, StorageError};
-use loci_model::VersionId;
+use crate::{Mutation, NewReading, ReadingBatch, Spent, Storage, StorageError};
 use loci_model::policy::System;
+use loci_model::{Memory, StoreId, VersionId};
 
 const READERS: [&str; 3] = ["", "small", "large"];
 
@@ -23,24 +23,29 @@ impl Pair {
             Err(other) => panic!("{other:?}"),
         };
         assert_eq!(found.unwrap(), page);
-        let claims = |size: u64| format!("[{size}]");
-        let readings = page.memories.iter().map(|one| (one.head, claims(one.size_bytes)));
-        self.put_readings(store, reader, page.through, readings.collect()).await;
+        let found = |memory: &Memory| NewReading {
+            version: memory.head,
+            claims: format!("[{}]", memory.size_bytes),
+            at: self.now,
+        };
+        let readings = page.memories.iter().map(found).collect();
+        self.put_readings(store, reader, page.through, readings).await;
     }
 
     /// A reading as no reader would make it.
     pub(super) async fn misread(&mut self, store: usize, reader: usize, version: usize) {
         let version = pick(&self.versions, version, VersionId::from_u128(7));
-        let store = self.stores[store];
-        self.put_readings(store, READERS[reader], 99, vec![(version, "?".into())]).await;
+        let (store, at) = (self.stores[store], self.now);
+        let reading = NewReading { version, claims: "?".into(), at };
+        self.put_readings(store, READERS[reader], 99, vec![reading]).await;
     }
 
     async fn put_readings(
         &mut self,
-        store: loci_model::StoreId,
+        store: StoreId,
         reader: &str,
         through: u64,
-        readings: Vec<(VersionId, String)>,
+        readings: Vec<NewReading>,
     ) {
         let day = u32::try_from(self.now.as_micros() / 10_000_000 % 3).expect("below three");
         let batch = ReadingBatch {
@@ -50,7 +55,6 @@ impl Pair {
             through,
             spent: Spent { day, requests: 1, tokens: 7 },
             readings,
-            now: self.now,
         };
         let _ = self.write(Mutation::PutReadings(batch), None).await;
     }
