@@ -74,6 +74,10 @@ pub(crate) struct FactView {
     confidence: f32,
     /// Which rule or model read it.
     reader: String,
+    /// What read it: `rules`, or the name of a model.
+    extractor: String,
+    /// How far that is trusted: `high` for rules, `low` for a model.
+    trust: &'static str,
 }
 
 impl FactView {
@@ -96,6 +100,8 @@ impl FactView {
             expired_at: time(fact.expired_at),
             memory_ids: fact.sources.iter().map(ToString::to_string).collect(),
             confidence: fact.confidence,
+            extractor: fact.extractor().to_owned(),
+            trust: fact.trust.name(),
             reader: fact.reader,
         }
     }
