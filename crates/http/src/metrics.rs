@@ -99,9 +99,9 @@ impl ReadingMetrics {
         ] {
             counter.inner().store(count, Ordering::Relaxed);
         }
-        for (why, count) in &counts.unfit {
+        for (why, count) in counts.unfit.iter().copied() {
             let counter = self.unfit.get_or_create_owned(&UnfitLabels { why });
-            counter.inner().store(*count, Ordering::Relaxed);
+            counter.inner().store(count, Ordering::Relaxed);
         }
     }
 }

@@ -83,6 +83,7 @@ pub(crate) struct FactView {
 impl FactView {
     pub(super) fn of(store: StoreId, fact: Fact) -> Self {
         let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
+        let extractor = fact.extractor().to_owned();
         Self {
             kind: "fact",
             id: fact.id.to_string(),
@@ -100,7 +101,7 @@ impl FactView {
             expired_at: time(fact.expired_at),
             memory_ids: fact.sources.iter().map(ToString::to_string).collect(),
             confidence: fact.confidence,
-            extractor: fact.extractor().to_owned(),
+            extractor,
             trust: fact.trust.name(),
             reader: fact.reader,
         }
