@@ -30,6 +30,7 @@ mod newcomers;
 mod place;
 mod principals;
 mod read;
+pub mod reading;
 pub mod seam;
 pub mod search;
 mod secret;
@@ -64,6 +65,7 @@ use compact::{Summarizer, Watch};
 use guard::Guard;
 use loci_storage::Storage;
 use newcomers::Newcomers;
+use reading::{Reading, ReadingOptions};
 use seam::Seams;
 use search::{SearchOptions, SearchState};
 use std::sync::Arc;
@@ -86,6 +88,7 @@ pub struct Engine {
     homes: HomeLimits,
     compaction: Arc<Watch>,
     summarizer: Option<Arc<dyn Summarizer>>,
+    reading: Option<Arc<Reading>>,
 }
 
 impl Engine {
@@ -102,6 +105,7 @@ impl Engine {
             homes: HomeLimits::default(),
             compaction: Arc::default(),
             summarizer: None,
+            reading: None,
         }
     }
 
@@ -122,6 +126,12 @@ impl Engine {
     #[must_use]
     pub fn with_summarizer(self, summarizer: Arc<dyn Summarizer>) -> Self {
         Self { summarizer: Some(summarizer), ..self }
+    }
+
+    /// The same engine, having a reader read along.
+    #[must_use]
+    pub fn with_reader(self, options: ReadingOptions) -> Self {
+        Self { reading: Some(Arc::new(Reading::new(options))), ..self }
     }
 
     /// The same engine, letting whoever may only search a store do so this often a minute.

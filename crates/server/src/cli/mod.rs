@@ -22,6 +22,7 @@ mod history;
 mod import;
 mod ingest;
 mod key;
+mod knowledge;
 mod list;
 mod mcp;
 mod move_all;
@@ -123,6 +124,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         Command::Session(command) => session::run(&mut client, format, command).await,
         Command::Check => check::run(&mut client, format).await,
         Command::Reembed(args) => reembed::run(&mut client, format, args).await,
+        Command::Knowledge(command) => knowledge::run(&mut client, format, command).await,
         Command::Backup(args) => backup::backup(&mut client, format, &args.file).await,
         Command::Export(args) => backup::export(&mut client, format, &args.file).await,
         Command::Import(args) => import::run(&mut client, format, &args.file).await,

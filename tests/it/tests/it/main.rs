@@ -17,6 +17,7 @@ mod crash;
 mod disk_full;
 mod doors;
 mod extract;
+mod extraction;
 mod failing_disk;
 mod harness;
 mod history;

@@ -317,6 +317,10 @@ const GENERAL: &[General] = &[
     native("reembed", "POST /v1/embedding/reembed", Open::Admin, |client| {
         client.call("POST", "/v1/embedding/reembed", None)
     }),
+    native("extraction", "GET /v1/extraction", Open::Admin, |client| client.get("/v1/extraction")),
+    native("forget reader", "POST /v1/extraction/forget", Open::Admin, |client| {
+        client.post("/v1/extraction/forget", &json!({"reader": "nobody"}))
+    }),
     native("whoami", "GET /v1/whoami", Open::Known, |client| client.get("/v1/whoami")),
     native("stats", "GET /v1/stats", Open::Known, |client| client.get("/v1/stats")),
     native("check", "POST /v1/check", Open::Admin, |client| client.call("POST", "/v1/check", None)),
