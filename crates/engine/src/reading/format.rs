@@ -3,8 +3,7 @@
 
 use super::{FACTS_MAX, Told};
 use loci_model::limit;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Facts of an answer that are looked at.
 const LOOKED_AT_MAX: usize = FACTS_MAX * 2;
@@ -18,39 +17,42 @@ pub struct Reply {
     pub shapeless: u64,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Fact {
-    subject: String,
-    relation: String,
-    object: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    kind: Option<String>,
-    quote: String,
-    #[serde(default)]
-    is_negated: bool,
-    #[serde(default)]
-    is_over: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    since: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    until: Option<String>,
+/// Every member that a fact may have.
+const MEMBERS: [&str; 9] =
+    ["subject", "relation", "object", "kind", "quote", "is_negated", "is_over", "since", "until"];
+
+/// One fact, if it has the shape of one.
+fn read(fact: &Value) -> Option<Told> {
+    let fact = fact.as_object()?;
+    if !fact.keys().all(|name| MEMBERS.contains(&name.as_str())) {
+        return None;
+    }
+    let text = |name: &str| fact.get(name)?.as_str().map(str::to_owned);
+    let maybe = |name: &str| match fact.get(name) {
+        None | Some(Value::Null) => Some(None),
+        Some(value) => value.as_str().map(|text| Some(text.to_owned())),
+    };
+    let flag = |name: &str| fact.get(name).map_or(Some(false), Value::as_bool);
+    Some(Told {
+        subject: text("subject")?,
+        relation: text("relation")?,
+        object: text("object")?,
+        kind: maybe("kind")?,
+        quote: text("quote")?,
+        is_negated: flag("is_negated")?,
+        is_over: flag("is_over")?,
+        since: maybe("since")?,
+        until: maybe("until")?,
+    })
 }
 
-impl From<Fact> for Told {
-    fn from(fact: Fact) -> Self {
-        let Fact { subject, relation, object, kind, quote, is_negated, is_over, since, until } =
-            fact;
-        Self { subject, relation, object, kind, quote, is_negated, is_over, since, until }
-    }
-}
-
-impl From<&Told> for Fact {
-    fn from(told: &Told) -> Self {
-        let Told { subject, relation, object, kind, quote, is_negated, is_over, since, until } =
-            told.clone();
-        Self { subject, relation, object, kind, quote, is_negated, is_over, since, until }
-    }
+fn write(told: &Told) -> String {
+    let Told { subject, relation, object, kind, quote, is_negated, is_over, since, until } = told;
+    let fact = json!({
+        "subject": subject, "relation": relation, "object": object, "kind": kind, "quote": quote,
+        "is_negated": is_negated, "is_over": is_over, "since": since, "until": until,
+    });
+    fact.to_string()
 }
 
 /// Reads an answer: an object whose only member `facts` is a list. What is not even that is one
@@ -66,9 +68,9 @@ pub fn parse_reply(answer: &Value) -> Reply {
 fn parse(facts: &[Value]) -> Reply {
     let mut reply = Reply::default();
     for fact in facts.iter().take(LOOKED_AT_MAX) {
-        match Fact::deserialize(fact) {
-            Ok(fact) => reply.told.push(fact.into()),
-            Err(_) => reply.shapeless += 1,
+        match read(fact) {
+            Some(told) => reply.told.push(told),
+            None => reply.shapeless += 1,
         }
     }
     reply.shapeless += facts.len().saturating_sub(LOOKED_AT_MAX) as u64;
@@ -79,7 +81,7 @@ fn parse(facts: &[Value]) -> Reply {
 pub(super) fn render(told: &[Told]) -> String {
     let mut text = String::from("[");
     for told in told {
-        let fact = serde_json::to_string(&Fact::from(told)).unwrap_or_default();
+        let fact = write(told);
         if text.len() + fact.len() + 2 > limit::READING_BYTES_MAX {
             break;
         }
@@ -101,7 +103,6 @@ pub(crate) fn kept(claims: &str) -> Vec<Told> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn fact() -> Value {
         json!({"subject": "speaker", "relation": "Owns", "object": "boat", "kind": null,

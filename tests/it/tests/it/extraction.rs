@@ -199,7 +199,7 @@ fn a_budget_is_kept_over_restarts() {
 
 #[test]
 fn what_was_read_is_erased_with_its_memory() {
-    let word = "Zqxwvut";
+    let word = "Zqxwvutsrqponmlkjihgfedc";
     let secret = format!("{word} is what I look forward to all week");
     let fact = json!({"subject": "speaker", "relation": "InterestedIn", "object": word,
                       "kind": null, "quote": secret, "is_negated": false, "is_over": false,
