@@ -2,7 +2,7 @@
 //! the spot; what needs the server is answered from a task, so that requests never queue behind it.
 
 use crate::content::Change;
-use crate::files::Opening;
+use crate::files::{Opening, Through};
 use crate::history::is_history;
 use crate::node::{Looks, ROOT};
 use crate::rename::Renaming;
@@ -108,7 +108,7 @@ impl Filesystem for Glue {
 
     fn setattr(
         &self,
-        _: &Request,
+        request: &Request,
         ino: INodeNo,
         mode: Option<u32>,
         uid: Option<u32>,
@@ -135,8 +135,9 @@ impl Filesystem for Glue {
             let set = volume.set_attributes(ino.0, mode, uid, gid, atime, mtime);
             return answer(&volume, set);
         };
+        let through = handle.map(|handle| Through { handle: handle.0, thread: request.pid() });
         self.later(async move {
-            let resized = volume.resize(ino.0, handle.map(|it| it.0), size).await;
+            let resized = volume.resize(ino.0, through, size).await;
             let set =
                 resized.and_then(|()| volume.set_attributes(ino.0, mode, uid, gid, atime, mtime));
             answer(&volume, set);
@@ -322,7 +323,7 @@ impl Filesystem for Glue {
 
     fn write(
         &self,
-        _: &Request,
+        request: &Request,
         ino: INodeNo,
         handle: FileHandle,
         offset: u64,
@@ -335,13 +336,15 @@ impl Filesystem for Glue {
         let length = u32::try_from(data.len()).unwrap_or(u32::MAX);
         let is_cached = write_flags.contains(WriteFlags::FUSE_WRITE_CACHE);
         let is_appending = flags.0 & O_APPEND != 0 && !is_cached;
-        match self.0.write_at_hand(ino.0, handle.0, offset, data, is_appending) {
+        let thread = if is_cached { 0 } else { request.pid() };
+        let through = Through { handle: handle.0, thread };
+        match self.0.write_at_hand(ino.0, through, offset, data, is_appending) {
             Ok(true) => reply.written(length),
             Err(errno) => reply.error(errno),
             Ok(false) => {
                 let (volume, data) = (Arc::clone(&self.0), data.to_vec());
                 self.later(async move {
-                    match volume.write(ino.0, handle.0, offset, &data, is_appending).await {
+                    match volume.write(ino.0, through, offset, &data, is_appending).await {
                         Ok(()) => reply.written(length),
                         Err(errno) => reply.error(errno),
                     }
@@ -352,13 +355,14 @@ impl Filesystem for Glue {
 
     fn flush(
         &self,
-        _: &Request,
+        request: &Request,
         ino: INodeNo,
         handle: FileHandle,
         _: LockOwner,
         reply: ReplyEmpty,
     ) {
-        match self.0.flush_at_hand(ino.0, handle.0) {
+        let through = Through { handle: handle.0, thread: request.pid() };
+        match self.0.flush_at_hand(ino.0, through) {
             Some(result) => send(reply, result),
             None => {
                 let volume = Arc::clone(&self.0);
@@ -376,6 +380,8 @@ impl Filesystem for Glue {
             return reply.ok();
         }
         let volume = Arc::clone(&self.0);
+        // What is written from now on is another matter.
+        let _ = volume.flush_at_hand(ino.0, Through { handle: handle.0, thread: 0 });
         self.later(async move {
             let saved = volume.sync(ino.0).await;
             volume.note_error(handle.0, saved);
@@ -556,7 +562,7 @@ impl Filesystem for Glue {
 
     fn fallocate(
         &self,
-        _: &Request,
+        request: &Request,
         ino: INodeNo,
         handle: FileHandle,
         offset: u64,
@@ -568,9 +574,10 @@ impl Filesystem for Glue {
             return reply.error(Errno::EOPNOTSUPP);
         }
         let volume = Arc::clone(&self.0);
+        let through = Through { handle: handle.0, thread: request.pid() };
         self.later(async move {
             let least = offset.saturating_add(length);
-            let note = |tree: &mut crate::tree::Tree| tree.note_write(handle.0);
+            let note = |tree: &mut crate::tree::Tree| tree.note_write(through);
             let done = volume.change(ino.0, Change::Reserve(least), note).await;
             send(reply, done);
         });
@@ -614,7 +621,9 @@ impl Glue {
         if is_history(ino) {
             return reply.error(Errno::EROFS);
         }
-        let Some(name) = name.to_str().map(str::to_owned) else {
+        // Before its value is looked at: lists of access rights are no text.
+        let ours = name.to_str().filter(|name| name.starts_with(crate::xattr::PREFIX));
+        let Some(name) = ours.map(str::to_owned) else {
             return reply.error(Errno::EOPNOTSUPP);
         };
         let value = match value.map(|it| String::from_utf8(it.to_vec())).transpose() {
