@@ -626,9 +626,8 @@ impl Glue {
         let Some(name) = ours.map(str::to_owned) else {
             return reply.error(Errno::EOPNOTSUPP);
         };
-        let value = match value.map(|it| String::from_utf8(it.to_vec())).transpose() {
-            Ok(value) => value,
-            Err(_) => return reply.error(Errno::EILSEQ),
+        let Ok(value) = value.map(|it| String::from_utf8(it.to_vec())).transpose() else {
+            return reply.error(Errno::EILSEQ);
         };
         let volume = Arc::clone(&self.0);
         self.later(async move {
