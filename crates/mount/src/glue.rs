@@ -1,10 +1,11 @@
 //! The kernel's requests, each handed to the part that answers it. What is at hand is answered on
 //! the spot; what needs the server is answered from a task, so that requests never queue behind it.
 
+use crate::answers::{self, Page, looks, send, send_xattr};
 use crate::content::Change;
 use crate::files::{Opening, Through};
 use crate::history::is_history;
-use crate::node::{Looks, ROOT};
+use crate::node::ROOT;
 use crate::rename::Renaming;
 use crate::save::Occasion;
 use crate::volume::Volume;
@@ -26,36 +27,13 @@ const O_EXCL: i32 = 0o200;
 const O_APPEND: i32 = 0o2000;
 const KIND_MASK: u32 = 0o170_000;
 const KIND_REGULAR: u32 = 0o100_000;
-const SEEK_DATA: i32 = 3;
-const SEEK_HOLE: i32 = 4;
 
 /// The file system, as the kernel knows it.
 pub(crate) struct Glue(pub(crate) Arc<Volume>);
 
-fn looks(request: &Request, mode: u32) -> Looks {
-    // The kernel has applied the caller's umask.
-    let mode = u16::try_from(mode & 0o7777).unwrap_or(0);
-    Looks { mode, uid: request.uid(), gid: request.gid() }
-}
-
-fn send(reply: ReplyEmpty, result: Result<(), Errno>) {
-    match result {
-        Ok(()) => reply.ok(),
-        Err(errno) => reply.error(errno),
-    }
-}
-
-fn send_xattr(reply: ReplyXattr, size: u32, value: &[u8]) {
-    match u32::try_from(value.len()) {
-        Ok(length) if size == 0 => reply.size(length),
-        Ok(length) if length <= size => reply.data(value),
-        _ => reply.error(Errno::ERANGE),
-    }
-}
-
 impl Glue {
     /// Answers from a task.
-    fn later(&self, work: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn later(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.0.spawn(work);
     }
 }
@@ -422,34 +400,9 @@ impl Filesystem for Glue {
         ino: INodeNo,
         handle: FileHandle,
         offset: u64,
-        mut reply: ReplyDirectory,
+        reply: ReplyDirectory,
     ) {
-        let volume = Arc::clone(&self.0);
-        let fill = move |volume: &Volume, result: Result<(), Errno>| {
-            let lines = result.and_then(|()| volume.lines(handle.0));
-            match lines {
-                Ok(lines) => {
-                    let from = usize::try_from(offset).unwrap_or(usize::MAX);
-                    for (at, line) in lines.iter().enumerate().skip(from) {
-                        let next = at as u64 + 1;
-                        if reply.add(INodeNo(line.ino), next, line.kind, OsStr::new(&*line.name)) {
-                            break;
-                        }
-                    }
-                    reply.ok();
-                }
-                Err(errno) => reply.error(errno),
-            }
-        };
-        if is_history(ino.0) {
-            self.later(async move {
-                let listed = volume.list_history(ino.0, handle.0, offset).await;
-                fill(&volume, listed);
-            });
-        } else {
-            let listed = volume.list(ino.0, handle.0, offset);
-            fill(&volume, listed);
-        }
+        self.list(ino.0, handle.0, offset, Page::Plain(reply));
     }
 
     fn readdirplus(
@@ -458,28 +411,9 @@ impl Filesystem for Glue {
         ino: INodeNo,
         handle: FileHandle,
         offset: u64,
-        mut reply: ReplyDirectoryPlus,
+        reply: ReplyDirectoryPlus,
     ) {
-        let volume = Arc::clone(&self.0);
-        let fill = move |volume: &Volume, result: Result<(), Errno>| {
-            let lines = result.and_then(|()| volume.lines(handle.0));
-            match lines {
-                Ok(lines) => {
-                    volume.fill_plus(&lines, offset, &mut reply);
-                    reply.ok();
-                }
-                Err(errno) => reply.error(errno),
-            }
-        };
-        if is_history(ino.0) {
-            self.later(async move {
-                let listed = volume.list_history(ino.0, handle.0, offset).await;
-                fill(&volume, listed);
-            });
-        } else {
-            let listed = volume.list(ino.0, handle.0, offset);
-            fill(&volume, listed);
-        }
+        self.list(ino.0, handle.0, offset, Page::Plus(reply));
     }
 
     fn releasedir(
@@ -593,46 +527,10 @@ impl Filesystem for Glue {
         reply: ReplyLseek,
     ) {
         let size = self.0.attributes(ino.0).map(|(attr, _)| attr.size);
-        let offset = u64::try_from(offset).map_err(|_| Errno::ENXIO);
-        // All of a file is data.
-        let found = match (whence, offset, size) {
-            (_, Err(errno), _) | (_, _, Err(errno)) => Err(errno),
-            (_, Ok(offset), Ok(size)) if offset >= size => Err(Errno::ENXIO),
-            (SEEK_DATA, Ok(offset), Ok(_)) => Ok(offset),
-            (SEEK_HOLE, Ok(_), Ok(size)) => Ok(size),
-            _ => Err(Errno::EINVAL),
-        };
+        let found = size.and_then(|size| answers::seek(size, offset, whence));
         match found {
             Ok(at) => reply.offset(i64::try_from(at).unwrap_or(i64::MAX)),
             Err(errno) => reply.error(errno),
         }
-    }
-}
-
-impl Glue {
-    fn change_xattr(
-        &self,
-        ino: u64,
-        name: &OsStr,
-        value: Option<&[u8]>,
-        flags: i32,
-        reply: ReplyEmpty,
-    ) {
-        if is_history(ino) {
-            return reply.error(Errno::EROFS);
-        }
-        // Before its value is looked at: lists of access rights are no text.
-        let ours = name.to_str().filter(|name| name.starts_with(crate::xattr::PREFIX));
-        let Some(name) = ours.map(str::to_owned) else {
-            return reply.error(Errno::EOPNOTSUPP);
-        };
-        let Ok(value) = value.map(|it| String::from_utf8(it.to_vec())).transpose() else {
-            return reply.error(Errno::EILSEQ);
-        };
-        let volume = Arc::clone(&self.0);
-        self.later(async move {
-            let done = volume.set_xattr(ino, &name, value.as_deref(), flags).await;
-            send(reply, done);
-        });
     }
 }
