@@ -11,6 +11,8 @@ use tokio::sync::watch;
 
 /// How long a listing counts as the beginning of a walk.
 const FRESH: Duration = Duration::from_secs(30);
+/// How long a read waits for a page before it asks by itself.
+const WAIT: Duration = Duration::from_secs(1);
 /// Files in a directory from which reading ahead pays.
 const FILES_MIN: usize = 4;
 /// Bytes to bring in one go.
@@ -85,10 +87,10 @@ impl Volume {
                 volume.ahead.finish(directory);
             });
         }
-        // An end that is not told is an end too.
-        let _ = progress
-            .wait_for(|come| come.as_ref().is_none_or(|come| come.as_str() >= path.as_str()))
-            .await;
+        let come = progress
+            .wait_for(|come| come.as_ref().is_none_or(|come| come.as_str() >= path.as_str()));
+        // Come or not, whoever waits looks whether it is there now.
+        let _ = tokio::time::timeout(WAIT, come).await;
     }
 
     async fn bring(&self, store: usize, prefix: String, come: &watch::Sender<Option<String>>) {

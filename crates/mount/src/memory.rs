@@ -83,7 +83,7 @@ impl MemoryPort {
         self.state().failing = refusal;
     }
 
-    /// Takes so long for every edit from now on.
+    /// Takes so long for every answer from now on, but for those about the feed.
     pub fn delay(&self, delay: Option<Duration>) {
         self.state().delay = delay;
     }
@@ -165,6 +165,16 @@ impl MemoryPort {
         drop(state);
         self.written.notify_waiters();
         Ok(done)
+    }
+
+    /// Takes its time, and may have nothing to say then.
+    async fn answer(&self) -> Result<(), Refusal> {
+        self.check()?;
+        let delay = self.state().delay;
+        if let Some(delay) = delay {
+            tokio::time::sleep(delay).await;
+        }
+        Ok(())
     }
 
     fn check(&self) -> Result<(), Refusal> {
@@ -327,12 +337,12 @@ impl Shelf {
 #[async_trait]
 impl Port for MemoryPort {
     async fn stores(&self) -> Result<Vec<StoreSeen>, Refusal> {
-        self.check()?;
+        self.answer().await?;
         Ok(self.stores.clone())
     }
 
     async fn list(&self, store: StoreId, listing: &Listing) -> Result<Listed, Refusal> {
-        self.check()?;
+        self.answer().await?;
         let state = self.state();
         let Some(shelf) = state.shelves.get(&store) else {
             return Ok(Listed { entries: Vec::new(), next: None, last_seq: 0 });
@@ -356,7 +366,7 @@ impl Port for MemoryPort {
     }
 
     async fn entry(&self, store: StoreId, memory: MemoryId) -> Result<Entry, Refusal> {
-        self.check()?;
+        self.answer().await?;
         let state = self.state();
         let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;
         shelf.find(memory).cloned().ok_or(Refusal::NotFound)
@@ -368,7 +378,7 @@ impl Port for MemoryPort {
         memory: MemoryId,
         version: VersionId,
     ) -> Result<String, Refusal> {
-        self.check()?;
+        self.answer().await?;
         let state = self.state();
         let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;
         let versions = shelf.versions.get(&memory).ok_or(Refusal::NotFound)?;
@@ -377,11 +387,7 @@ impl Port for MemoryPort {
     }
 
     async fn edit(&self, store: StoreId, edits: Vec<Edit>) -> Result<Vec<Done>, Refusal> {
-        self.check()?;
-        let delay = self.state().delay;
-        if let Some(delay) = delay {
-            tokio::time::sleep(delay).await;
-        }
+        self.answer().await?;
         self.apply(store, &edits)
     }
 
@@ -410,7 +416,7 @@ impl Port for MemoryPort {
     }
 
     async fn versions(&self, store: StoreId, memory: MemoryId) -> Result<Vec<Edition>, Refusal> {
-        self.check()?;
+        self.answer().await?;
         let state = self.state();
         let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;
         let versions = shelf.versions.get(&memory).ok_or(Refusal::NotFound)?;
