@@ -39,6 +39,7 @@ struct State {
     ids: u128,
     failing: Option<Refusal>,
     delay: Option<Duration>,
+    texts: u64,
 }
 
 /// Stores in memory.
@@ -128,6 +129,11 @@ impl MemoryPort {
     /// How many lines a store's feed has: one for each version of anything.
     pub fn versions_written(&self, at: usize) -> usize {
         self.state().shelves.get(&self.store(at)).map_or(0, |shelf| shelf.feed.len())
+    }
+
+    /// How many contents were asked for one by one.
+    pub fn texts_asked_for(&self) -> u64 {
+        self.state().texts
     }
 
     /// Writes as somebody else would.
@@ -379,7 +385,8 @@ impl Port for MemoryPort {
         version: VersionId,
     ) -> Result<String, Refusal> {
         self.answer().await?;
-        let state = self.state();
+        let mut state = self.state();
+        state.texts += 1;
         let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;
         let versions = shelf.versions.get(&memory).ok_or(Refusal::NotFound)?;
         let found = versions.iter().find(|it| it.edition.version == version);
