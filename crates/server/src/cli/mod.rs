@@ -36,6 +36,7 @@ mod seal;
 mod search;
 mod session;
 mod store;
+mod way;
 
 pub(crate) use args::{Args, Command};
 
