@@ -5,8 +5,7 @@
 //! idempotency key, so that a lost holder is replaced without doing anything twice. A client can be
 //! cloned and asked many things at once.
 
-use super::reach::Origin;
-use super::way::{Answered, Ask, Broken, Insistence, Upkeep, Wait, Way, fresh_key};
+use super::way::{Answered, Ask, Broken, Insistence, Wait, Way, fresh_key};
 use crate::exit::{Exit, Failure};
 use axum::body::Body;
 use bytes::Bytes;
@@ -109,11 +108,6 @@ enum Repeat {
 }
 
 impl Client {
-    /// For one command.
-    pub(crate) fn new(origin: Origin, key: Option<String>) -> Self {
-        Self::over(Way::new(origin, Upkeep::None), key)
-    }
-
     /// Over a way that others use too.
     pub(crate) fn over(way: Arc<Way>, key: Option<String>) -> Self {
         let patience = Patience { retry_for: RETRY_FOR, outlasts_absence: false };

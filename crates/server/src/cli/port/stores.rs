@@ -72,7 +72,7 @@ impl Selection {
         client: &Client,
     ) -> Result<Chosen, Failure> {
         let who = client.get("/v1/whoami").await?;
-        let may_write = !matches!(who["power"].as_str(), Some("search" | "read"));
+        let may_write = !matches!(who["level"].as_str(), Some("search" | "read"));
         let found = match &self.session {
             Some(session) => attached(asking, session).await?,
             None => stores(client, &self.wanted).await?,

@@ -17,7 +17,7 @@ use super::client::Client;
 use super::output::Format;
 use super::port::{Acting, HttpPort, Selection, Wanted};
 use crate::exit::{Exit, Failure};
-use crate::serve::until_asked_to_stop;
+use crate::signals::Signals;
 use carry::failure;
 use folder::{Folder, OWN_PREFIX};
 use local::Locals;
@@ -92,8 +92,8 @@ async fn synced(
     let done = match args.once {
         true => once(&mut pair, &mut report).await,
         false => {
-            let stopping = until_asked_to_stop()?;
-            follow(&mut pair, &mut report, args, stopping).await
+            let signals = Signals::catch()?;
+            follow(&mut pair, &mut report, args, signals).await
         }
     };
     format.show(&report.summary(), || report.line())?;
@@ -160,9 +160,8 @@ async fn follow(
     pair: &mut Pair,
     report: &mut Report,
     args: &SyncArgs,
-    stopping: impl Future<Output = ()>,
+    mut signals: Signals,
 ) -> Result<(), Failure> {
-    tokio::pin!(stopping);
     let interval = Duration::from_secs(args.interval);
     let mut trouble = Trouble::default();
     loop {
@@ -173,7 +172,7 @@ async fn follow(
         };
         let passed = tokio::select! {
             passed = passed => passed,
-            () = &mut stopping => break,
+            _ = signals.next() => break,
         };
         let is_away = trouble.note(passed)?;
         // A store that has no news keeps us waiting; one that is away does not.
@@ -186,7 +185,7 @@ async fn follow(
         };
         tokio::select! {
             () = wait => {}
-            () = &mut stopping => break,
+            _ = signals.next() => break,
         }
     }
     pair.looks_twice = false;

@@ -3,7 +3,7 @@
 
 use super::carry::Carrier;
 use super::folder::{Folder, Stamp};
-use super::local::Locals;
+use super::local::{Locals, settled};
 use super::plan::{Direction, Local, Step, decide, is_bulk};
 use super::remote::Remote;
 use super::report::Report;
@@ -84,9 +84,17 @@ impl Pair {
                 None => Local::Absent,
                 Some(stamp) => self.locals.look(&self.folder, &path, stamp, base, report),
             };
-            let digest = |base: Base| base.digest;
+            let known = base.map(|base| base.digest);
             let there = entry.as_ref().map(|entry| entry.digest);
-            let step = decide(base.map(digest), local, there, self.direction);
+            let step = decide(known, local, there, self.direction);
+            if let (Some(stamp), Local::Text(here)) = (stamp, local)
+                && step == Step::Nothing
+                && known == Some(here)
+                && let Some(base) = self.state.bases.get_mut(path.as_str())
+            {
+                // It was read to be sure; the next pass need not.
+                base.stamp = settled(stamp);
+            }
             tasks.push(Task { path, step, stamp, base, entry, moved_from: None });
         }
         self.find_moves(&mut tasks);
