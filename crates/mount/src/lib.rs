@@ -5,6 +5,34 @@
 //! what a store is and where it is kept is known behind the [`port`].
 #![warn(missing_docs)]
 
+mod ahead;
+mod cache;
+mod conflict;
+mod content;
+mod directories;
+mod errno;
+mod files;
+mod follow;
+mod glue;
+mod heard;
+mod history;
+#[cfg(feature = "memory")]
+pub mod memory;
+mod mounting;
+mod names;
+mod node;
 pub mod port;
+mod remove;
+mod rename;
+mod rename_directory;
+mod save;
+mod settle;
+mod table;
+mod tree;
+mod volume;
+mod xattr;
 
+pub use mounting::{Mount, MountError, Options};
 pub use port::Port;
+pub use settle::Unsaved;
+pub use table::{detach, mounted};
