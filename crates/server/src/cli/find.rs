@@ -57,10 +57,7 @@ pub(crate) async fn each(
 }
 
 /// The id of a store given by id or name; `None` if no store has the name.
-pub(crate) async fn find_store(
-    client: &Client,
-    named: &str,
-) -> Result<Option<String>, Failure> {
+pub(crate) async fn find_store(client: &Client, named: &str) -> Result<Option<String>, Failure> {
     if named.starts_with("memstore_") {
         return Ok(Some(named.to_owned()));
     }

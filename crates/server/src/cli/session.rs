@@ -67,11 +67,7 @@ pub(super) async fn run(
     }
 }
 
-async fn create(
-    client: &Client,
-    format: Format,
-    args: &SessionCreateArgs,
-) -> Result<(), Failure> {
+async fn create(client: &Client, format: Format, args: &SessionCreateArgs) -> Result<(), Failure> {
     if args.instructions.len() > args.stores.len() {
         return Err(Failure::usage("there are more --instructions than stores"));
     }

@@ -200,7 +200,8 @@ impl Way {
         }
         let way = Arc::clone(self);
         let reached = tokio::spawn(async move { way.reach().await }).await;
-        reached.map_err(|error| Failure::failed(format!("reaching the memories failed: {error}")))?
+        reached
+            .map_err(|error| Failure::failed(format!("reaching the memories failed: {error}")))?
     }
 
     fn known(&self) -> Option<Path> {

@@ -155,8 +155,17 @@ fn a_session_mounts_what_is_attached_to_it() {
     rules.put("/law.md", "the law");
     let loci = Loci::on_data(setup.data());
     let session = loci.json(&[
-        "session", "create", "--store", "notes", "--store", "rules:ro", "--with-key",
-        "--instructions", "One file each.", "--instructions", "Read first.",
+        "session",
+        "create",
+        "--store",
+        "notes",
+        "--store",
+        "rules:ro",
+        "--with-key",
+        "--instructions",
+        "One file each.",
+        "--instructions",
+        "Read first.",
     ]);
     let id = session["id"].as_str().unwrap();
     assert_eq!(session["resources"][1]["instructions"], "Read first.");
@@ -186,8 +195,12 @@ fn a_session_mounts_what_is_attached_to_it() {
     assert_eq!(content(&mut rules, "/law.md").unwrap(), "the law");
     // What was made for the second mount is revoked; the sandbox's own key is not.
     let keys = loci.json(&["key", "list"]);
-    let bound: Vec<&Value> = keys["data"].as_array().unwrap().iter()
-        .filter(|key| key["session_id"] == json!(id)).collect();
+    let bound: Vec<&Value> = keys["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|key| key["session_id"] == json!(id))
+        .collect();
     let revoked = bound.iter().filter(|key| key["revoked_at"].is_string()).count();
     assert_eq!((bound.len(), revoked), (2, 1), "{keys}");
     server.stop();

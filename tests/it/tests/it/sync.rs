@@ -286,7 +286,8 @@ fn a_session_writes_under_its_own_name_and_reads_only_if_it_must() {
     let version = &world.api.versions(&memory)[0];
     assert_eq!(version["created_by"]["session_id"], json!(id), "{version}");
     let keys = loci.json(&["key", "list"]);
-    let bound = keys["data"].as_array().unwrap().iter().filter(|key| key["session_id"] == json!(id));
+    let bound =
+        keys["data"].as_array().unwrap().iter().filter(|key| key["session_id"] == json!(id));
     assert!(bound.clone().count() > 0 && bound.clone().all(|key| key["revoked_at"].is_string()));
 
     let session = loci.json(&["session", "create", "--store", "notes:ro"]);
@@ -300,7 +301,10 @@ fn a_session_writes_under_its_own_name_and_reads_only_if_it_must() {
     // What comes down does not cost what is here.
     world.api.update(&memory, &json!({"content": "newer"}));
     world.once(&["--read-only"]);
-    assert_eq!((world.read("a.md"), world.read("a.md.conflict")), ("newer".into(), "not to be written".into()));
+    assert_eq!(
+        (world.read("a.md"), world.read("a.md.conflict")),
+        ("newer".into(), "not to be written".into())
+    );
     world.server.stop();
 }
 

@@ -4,10 +4,10 @@
 //! When the process that answered is gone, the relay listens at the next one. What happened in between
 //! is unknown, so everything subscribed to counts as changed: to look once too often does no harm.
 
+use super::super::way::Answered;
 use super::events::Events;
 use super::message::{ACKNOWLEDGED, Request};
 use super::relay::{Shared, lock};
-use super::super::way::Answered;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Mutex;

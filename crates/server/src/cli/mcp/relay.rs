@@ -1,13 +1,13 @@
 //! Standard input to `/mcp`, and its answers to standard output. Messages are worked on side by side;
 //! what comes out is whole lines. Nothing else is ever written to standard output.
 
+use super::super::way::Answered;
+use super::door::Door;
 use super::events::Events;
 use super::listen::Listening;
 use super::message::{
     ACKNOWLEDGED, INVALID_REQUEST, Message, NO_ANSWER, Request, STATELESS, refusal,
 };
-use super::super::way::Answered;
-use super::door::Door;
 use crate::exit::Failure;
 use axum::body::Body;
 use bytes::Bytes;

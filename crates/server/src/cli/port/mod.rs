@@ -19,9 +19,7 @@ use super::find::{encode, store_url};
 use async_trait::async_trait;
 use loci_model::{MemoryId, StoreId, VersionId};
 use loci_mount::Port;
-use loci_mount::port::{
-    Change, Done, Edit, Edition, Entry, Listed, Listing, Refusal, StoreSeen,
-};
+use loci_mount::port::{Change, Done, Edit, Edition, Entry, Listed, Listing, Refusal, StoreSeen};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::sync::Semaphore;

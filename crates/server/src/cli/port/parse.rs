@@ -176,7 +176,10 @@ mod tests {
         let directory = json!({"type": "directory", "path": "/x/"});
         let page = json!({"data": [directory, sealed, found()], "next_page": "p", "last_seq": 9});
         let listed = listed(&page, "prn_x").unwrap();
-        assert_eq!((listed.entries.len(), listed.next.as_deref(), listed.last_seq), (1, Some("p"), 9));
+        assert_eq!(
+            (listed.entries.len(), listed.next.as_deref(), listed.last_seq),
+            (1, Some("p"), 9)
+        );
         let (entry, content) = &listed.entries[0];
         assert_eq!((entry.revision, entry.attributes.importance), (2, Some(7)));
         assert_eq!(entry.attributes.metadata.as_deref(), Some(r#"{"n":1}"#));

@@ -66,11 +66,7 @@ struct Candidate {
 
 impl Selection {
     /// Looks up what is to be shown to whoever acts; `asking` is who started it.
-    pub(crate) async fn choose(
-        &self,
-        asking: &Client,
-        client: &Client,
-    ) -> Result<Chosen, Failure> {
+    pub(crate) async fn choose(&self, asking: &Client, client: &Client) -> Result<Chosen, Failure> {
         let who = client.get("/v1/whoami").await?;
         let may_write = !matches!(who["level"].as_str(), Some("search" | "read"));
         let found = match &self.session {

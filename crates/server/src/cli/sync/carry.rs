@@ -215,9 +215,7 @@ impl<'p> Carrier<'p> {
             }
         };
         let (at, expect) = match (task.step, task.base) {
-            (Step::Update(digest), Some(base)) => {
-                (At::Memory(base.memory), Expect::Digest(digest))
-            }
+            (Step::Update(digest), Some(base)) => (At::Memory(base.memory), Expect::Digest(digest)),
             _ => (At::Path(task.path.clone()), Expect::Absent),
         };
         let act = Act::Put { text: Some(text), to: None, attributes };
@@ -225,7 +223,12 @@ impl<'p> Carrier<'p> {
         Some(Outgoing { task, stamp: Some(stamp), edit })
     }
 
-    fn sent(&mut self, out: &Outgoing, done: Vec<Done>, report: &mut Report) -> Result<(), Failure> {
+    fn sent(
+        &mut self,
+        out: &Outgoing,
+        done: Vec<Done>,
+        report: &mut Report,
+    ) -> Result<(), Failure> {
         let path = out.task.path.as_str();
         let Some(Done { entry, .. }) = done.into_iter().next() else {
             return Err(Failure::failed("the answer to one edit names none"));
@@ -289,9 +292,7 @@ impl<'p> Carrier<'p> {
 }
 
 /// Waits for an answer, but not forever.
-async fn patiently<T>(
-    answer: impl Future<Output = Result<T, Refusal>>,
-) -> Result<T, Refusal> {
+async fn patiently<T>(answer: impl Future<Output = Result<T, Refusal>>) -> Result<T, Refusal> {
     let waited = tokio::time::timeout(PATIENCE, answer).await;
     let late = || Refusal::Unreachable(format!("no answer within {} seconds", PATIENCE.as_secs()));
     waited.unwrap_or_else(|_| Err(late()))
@@ -306,9 +307,7 @@ pub(super) fn failure(refusal: &Refusal) -> Failure {
         }
         Refusal::Denied => Failure::new(Exit::Denied, "the key does not allow this"),
         Refusal::Full => Failure::failed("the store or its disk is full"),
-        Refusal::Unreachable(why) => {
-            Failure { may_pass: true, ..Failure::failed(why.clone()) }
-        }
+        Refusal::Unreachable(why) => Failure { may_pass: true, ..Failure::failed(why.clone()) },
         Refusal::ExpectFailed | Refusal::Taken { .. } => {
             Failure::new(Exit::Conflict, "the store changes all the time")
         }

@@ -104,7 +104,8 @@ impl Folder {
         let mut bytes = Vec::new();
         (&file).take(bytes_max as u64 + 1).read_to_end(&mut bytes)?;
         let after = stamp_of(&fstat(&file)?);
-        let is_steady = before == after && (bytes.len() as u64 == after.size || bytes.len() > bytes_max);
+        let is_steady =
+            before == after && (bytes.len() as u64 == after.size || bytes.len() > bytes_max);
         Ok(is_steady.then_some((bytes, after)))
     }
 
@@ -120,7 +121,8 @@ impl Folder {
         let part = Part::write(&parent, text, Some(mtime_micros), 0o666)?;
         let stamp = stamp_at(&parent, &part.name)?.ok_or(io::ErrorKind::NotFound)?;
         let Some(expected) = expected else {
-            return match renameat_with(&parent, &*part.name, &parent, name, RenameFlags::NOREPLACE) {
+            return match renameat_with(&parent, &*part.name, &parent, name, RenameFlags::NOREPLACE)
+            {
                 Ok(()) => part.settled(Written::Done(stamp)),
                 Err(Errno::EXIST) => Ok(Written::Changed),
                 Err(Errno::INVAL | Errno::NOSYS) if stamp_at(&parent, name)?.is_none() => {
@@ -161,7 +163,8 @@ impl Folder {
         unlinkat(&parent, name, AtFlags::empty())?;
         fsync(&parent)?;
         let mut folder = path.as_str();
-        while let Some((above, _)) = folder.rsplit_once('/').filter(|(above, _)| !above.is_empty()) {
+        while let Some((above, _)) = folder.rsplit_once('/').filter(|(above, _)| !above.is_empty())
+        {
             let (parent, name) = self.parent(above, false)?;
             // One that holds something, or is somebody's working directory on some systems, stays.
             if unlinkat(&parent, name, AtFlags::REMOVEDIR).is_err() {

@@ -5,7 +5,6 @@
 mod carry;
 mod folder;
 mod local;
-mod names;
 mod pass;
 mod plan;
 mod remote;
@@ -111,14 +110,20 @@ async fn pair(
     folder: Folder,
 ) -> Result<Pair, Failure> {
     let selection = Selection {
-        wanted: args.store.iter().map(|named| Wanted { named: named.clone(), access: None }).collect(),
+        wanted: args
+            .store
+            .iter()
+            .map(|named| Wanted { named: named.clone(), access: None })
+            .collect(),
         session: args.session.clone(),
         is_read_only: args.read_only,
     };
     let mut chosen = selection.choose(asking, acting.client()).await?;
     let store = match (chosen.stores.len(), chosen.stores.pop()) {
         (1, Some(store)) => store,
-        _ => return Err(Failure::usage("the session has not just one store; name it with --store")),
+        _ => {
+            return Err(Failure::usage("the session has not just one store; name it with --store"));
+        }
     };
     chosen.stores.push(store.clone());
     let port: Arc<dyn Port> = Arc::new(HttpPort::new(acting.client(), chosen, "sync"));
@@ -191,7 +196,9 @@ async fn follow(
     pair.looks_twice = false;
     match tokio::time::timeout(LAST_PASS, once(pair, report)).await {
         Ok(done) => done,
-        Err(_) => Err(Failure::failed("the last changes could not be brought to the store in time")),
+        Err(_) => {
+            Err(Failure::failed("the last changes could not be brought to the store in time"))
+        }
     }
 }
 

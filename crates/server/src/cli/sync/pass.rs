@@ -49,8 +49,8 @@ pub(super) struct Task {
 impl Pair {
     /// Makes both sides alike, as far as that goes now.
     pub(super) async fn pass(&mut self, report: &mut Report) -> Result<(), Failure> {
-        let found = scan(&self.folder)
-            .map_err(|error| Failure::io("cannot read the directory", &error))?;
+        let found =
+            scan(&self.folder).map_err(|error| Failure::io("cannot read the directory", &error))?;
         for (path, why) in &found.ignored {
             report.ignore(path, why);
         }

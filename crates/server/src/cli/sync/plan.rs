@@ -66,13 +66,11 @@ pub(super) fn decide(
             true => Step::Drop,
             false => Step::Create,
         },
-        (Some(base), Local::Text(here), Some(there)) => {
-            match (here == base, there == base) {
-                (false, true) => Step::Update(base),
-                (true, _) => Step::Fetch,
-                (false, false) => Step::SetAside,
-            }
-        }
+        (Some(base), Local::Text(here), Some(there)) => match (here == base, there == base) {
+            (false, true) => Step::Update(base),
+            (true, _) => Step::Fetch,
+            (false, false) => Step::SetAside,
+        },
         (None, Local::Text(_) | Local::Unfit, Some(_)) => Step::SetAside,
         (Some(base), Local::Absent, Some(there)) if there == base => Step::Remove(base),
         (_, Local::Absent, Some(_)) => Step::Fetch,
