@@ -66,6 +66,20 @@ fn copies_of_a_descriptor_make_no_versions_of_their_own() {
 }
 
 #[test]
+fn a_program_that_is_started_meanwhile_makes_no_version() {
+    let begun = Begun::new();
+    let mut file = File::create(begun.at("f")).unwrap();
+    file.write_all(b"half").unwrap();
+    // It closes what it inherits.
+    assert!(Command::new("true").status().unwrap().success());
+    assert!(begun.port.paths(0).is_empty());
+    file.write_all(b" and half").unwrap();
+    drop(file);
+    assert_eq!(begun.port.history(0, "/f"), "created");
+    assert_eq!(begun.port.text_at(0, "/f").unwrap(), "half and half");
+}
+
+#[test]
 fn fsync_saves_and_so_does_truncate_without_a_handle() {
     let begun = Begun::new();
     let mut file = File::create(begun.at("f")).unwrap();
