@@ -3,7 +3,7 @@
 
 use crate::errno;
 use crate::names::{self, Lasting};
-use crate::node::{Base, Ino, Refused};
+use crate::node::{Base, Ino, NEW, Refused};
 use crate::port::{Act, At, Done, Edit, Entry, Refusal};
 use crate::volume::{Outdated, Volume};
 use fuser::Errno;
@@ -205,12 +205,16 @@ impl Volume {
             file.source = Some((entry.memory, entry.version));
             file.saved = Some(Arc::clone(&entry));
         }
-        if moved {
-            let mut outdated = Vec::new();
-            tree.carry(draft.ino, &entry, &mut outdated);
-            drop(tree);
-            self.outdate(outdated);
+        let mut outdated = Vec::new();
+        if draft.generation == NEW {
+            // The kernel was told to believe in its times for a while.
+            outdated.push(Outdated::Attributes(draft.ino));
         }
+        if moved {
+            tree.carry(draft.ino, &entry, &mut outdated);
+        }
+        drop(tree);
+        self.outdate(outdated);
     }
 
     /// The bytes stay here, and whoever closed the file hears why.

@@ -135,6 +135,17 @@ impl Volume {
         for ino in waiting {
             let _ = self.settle(ino).await;
         }
+        // What was refused has a last chance: a server that was away may be back.
+        let refused: Vec<Ino> = {
+            let tree = self.tree();
+            let is_closed =
+                |body: &Body| matches!(body, Body::File(file) if file.is_dirty && file.opens == 0);
+            let nodes = tree.nodes.values().filter(|node| node.is_linked && is_closed(&node.body));
+            nodes.map(|node| node.ino).collect()
+        };
+        for ino in refused {
+            let _ = self.save(ino, Occasion::Demand).await;
+        }
         // Saves that are under way have the turn.
         let turns: Vec<_> = {
             let tree = self.tree();
