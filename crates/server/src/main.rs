@@ -21,6 +21,7 @@ mod place;
 mod resolver;
 mod searching;
 mod serve;
+mod signals;
 mod socket;
 mod summaries;
 mod wire;
