@@ -7,9 +7,9 @@
 
 mod person;
 pub mod posix;
-
+pub mod programs;
 pub mod random;
-
+pub mod sealed_off;
 mod witness;
 
 pub use person::Person;

@@ -4,9 +4,10 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::process::Command;
 
 use loci_test_mount::random::{self, Bytes, Plan};
-use loci_test_mount::{NoWitness, Witness, posix};
+use loci_test_mount::{NoWitness, Witness, posix, programs, sealed_off};
 use tempfile::TempDir;
 
 /// On a disk: where memory is a file system, a file may be as long as it likes.
@@ -79,4 +80,49 @@ fn other_bytes_are_told_with_the_seed_and_the_last_operations() {
     assert!(error.starts_with("seed 7 (Text): kept"), "{error}");
     assert_eq!(error.lines().count(), 21, "{error}");
     assert!(error.lines().last().unwrap().contains("close and open"), "{error}");
+}
+
+#[test]
+fn programs_work_on_the_machine() {
+    let (folder, outside) = (TempDir::new_in(DISK).unwrap(), TempDir::new_in(DISK).unwrap());
+    let failures = programs::failures(folder.path(), outside.path(), &mut NoWitness);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Unmounts when the test is over, however it ends.
+struct Mounted<'a>(&'a Path);
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0).status();
+    }
+}
+
+#[test]
+fn nothing_changes_where_the_machine_only_reads() {
+    let folder = TempDir::new_in(DISK).unwrap();
+    let root = folder.path();
+    let mount = |options: &str| {
+        let mut command = Command::new("mount");
+        command.args(["-t", "tmpfs", "-o", options, "loci-test"]).arg(root);
+        assert!(command.status().unwrap().success(), "mount -o {options}");
+    };
+    mount("size=1m");
+    let _mounted = Mounted(root);
+    std::fs::create_dir(root.join("folder")).unwrap();
+    for (name, content) in [sealed_off::FILE, sealed_off::INNER] {
+        std::fs::write(root.join(name), content).unwrap();
+    }
+    assert_ne!(sealed_off::failures(root).len(), 0, "a suite that cannot fail");
+    for (name, content) in [sealed_off::FILE, sealed_off::INNER] {
+        std::fs::create_dir_all(root.join("folder")).unwrap();
+        std::fs::write(root.join(name), content).unwrap();
+    }
+    for stray in ["new", "new.md"] {
+        let _ = std::fs::remove_dir_all(root.join(stray));
+        let _ = std::fs::remove_file(root.join(stray));
+    }
+    mount("remount,ro,size=1m");
+    let failures = sealed_off::failures(root);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
