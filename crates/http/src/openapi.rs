@@ -1,9 +1,9 @@
 //! The OpenAPI document: our routes and the doors', generated from the code that serves them.
 
 use crate::routes::{
-    admin, attributes, brief, changes, chats, compact, context, documents, dump, duplicates,
-    edits, embedding, entries, erase, events, grants, health, keys, knowledge, policy, principals,
-    sealed, search, sessions_note, stats, switches, whoami,
+    admin, attributes, brief, changes, chats, compact, context, documents, dump, duplicates, edits,
+    embedding, entries, erase, events, grants, health, keys, knowledge, policy, principals, sealed,
+    search, sessions_note, stats, switches, whoami,
 };
 use crate::wire::ErrorEnvelope;
 use bytes::Bytes;

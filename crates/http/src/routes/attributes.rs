@@ -10,8 +10,8 @@ use crate::wire::{given, time};
 use axum::Json;
 use axum::extract::State;
 use loci_model::{
-    At, Attributes, AttributesPatch, Edit, EditOp, Expect, Memory, MemoryId, OnSame, Patch, Timestamp, View,
-    Visibility,
+    At, Attributes, AttributesPatch, Edit, EditOp, Expect, Memory, MemoryId, OnSame, Patch,
+    Timestamp, View, Visibility,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -233,7 +233,9 @@ impl AttributesRequest {
     /// The change by itself, where what must hold is said elsewhere.
     pub(crate) fn into_patch(self, now: Timestamp) -> Result<AttributesPatch> {
         if self.precondition.is_some() {
-            return Err(Failure::invalid("attributes.precondition: expect stands beside attributes"));
+            return Err(Failure::invalid(
+                "attributes.precondition: expect stands beside attributes",
+            ));
         }
         let expires_at = match (self.expires_at, self.ttl_seconds) {
             (None, None) => Patch::Keep,
