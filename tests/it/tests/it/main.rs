@@ -27,6 +27,7 @@ mod mcp_install;
 mod mcp_stdio;
 mod mcp_swarm;
 mod mobius;
+mod mount_suites;
 mod naughty;
 mod postgres_doors;
 mod postgres_faults;
