@@ -20,7 +20,7 @@ pub(super) enum Operation {
         bytes: usize,
         seed: u64,
     },
-    /// By a descriptor that appends.
+    /// At the end.
     Append {
         bytes: usize,
         seed: u64,
