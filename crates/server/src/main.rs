@@ -18,6 +18,7 @@ mod place;
 mod resolver;
 mod searching;
 mod serve;
+mod signals;
 mod socket;
 mod summaries;
 mod wire;

@@ -11,6 +11,7 @@ use crate::held::Refusal;
 use crate::holder::{self, Kind};
 use crate::patience::{Patience, patiently};
 use crate::place::Place;
+use crate::signals::Signals;
 use crate::summaries::ModelSummarizer;
 use crate::wire::{self, Answering, Holding};
 use loci_engine::Secret;
@@ -20,7 +21,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -267,30 +267,6 @@ fn is_loopback(ip: IpAddr) -> bool {
         IpAddr::V4(ip) => ip.is_loopback(),
         IpAddr::V6(ip) => {
             ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback())
-        }
-    }
-}
-
-/// The signals that mean stop.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn catch() -> Result<Self, Failure> {
-        let catch =
-            |kind| signal(kind).map_err(|error| Failure::io("cannot catch signals", &error));
-        Ok(Self {
-            terminate: catch(SignalKind::terminate())?,
-            interrupt: catch(SignalKind::interrupt())?,
-        })
-    }
-
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.interrupt.recv() => "SIGINT",
         }
     }
 }

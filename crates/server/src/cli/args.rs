@@ -7,6 +7,8 @@ use super::events::EventsArgs;
 use super::grant::{GrantArgs, GrantsArgs, RevokeArgs};
 use super::mcp::McpArgs;
 use super::seal::{OpenArgs, SealArgs, SealCommand};
+use super::session::SessionCommand;
+use super::sync::SyncArgs;
 use crate::place::{DatabaseUrl, Place};
 use clap::{Parser, Subcommand, ValueEnum};
 use loci_model::limit;
@@ -90,6 +92,8 @@ pub(crate) enum Command {
     /// Sessions and the stores attached to them
     #[command(subcommand)]
     Session(SessionCommand),
+    /// Keep a directory and a store alike, where a store cannot be mounted
+    Sync(SyncArgs),
     /// Keys for content that only clients can open
     #[command(subcommand)]
     Seal(SealCommand),
@@ -464,24 +468,6 @@ impl KeyLevel {
             Self::Full => "full",
         }
     }
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum SessionCommand {
-    /// Make a session with stores attached
-    Create {
-        /// Store id or name, with :ro for reading only or :rw; repeat for several
-        #[arg(long = "store", value_name = "STORE[:ro|:rw]")]
-        stores: Vec<String>,
-        /// A title for people
-        #[arg(long)]
-        title: Option<String>,
-    },
-    /// Print the text that tells a model which stores it has
-    Note {
-        /// Session id (sesn_…)
-        id: String,
-    },
 }
 
 #[derive(Debug, clap::Args)]
