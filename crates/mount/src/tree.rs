@@ -29,6 +29,8 @@ pub(crate) struct Handle {
     pub(crate) ino: Ino,
     /// Whether it wrote since its last flush.
     pub(crate) has_written: bool,
+    /// The thread that wrote last; none if the kernel wrote by itself.
+    pub(crate) writer: u32,
     /// Whether it created or emptied the file, which counts when the last descriptor is closed.
     pub(crate) has_touched: bool,
     /// What its last save was refused with.
@@ -278,7 +280,7 @@ impl Tree {
     pub(crate) fn open(&mut self, ino: Ino, has_touched: bool) -> Result<u64, Errno> {
         self.file_mut(ino)?.opens += 1;
         self.next_handle += 1;
-        let handle = Handle { ino, has_written: false, has_touched, error: None };
+        let handle = Handle { ino, has_written: false, writer: 0, has_touched, error: None };
         self.handles.insert(self.next_handle, handle);
         Ok(self.next_handle)
     }

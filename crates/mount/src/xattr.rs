@@ -9,7 +9,7 @@ use fuser::Errno;
 use loci_model::{AttributesPatch, Expect, Patch};
 use std::sync::Arc;
 
-const PREFIX: &str = "user.loci.";
+pub(crate) const PREFIX: &str = "user.loci.";
 const SETTABLE: [&str; 4] = ["kind", "tags", "importance", "pinned"];
 const XATTR_CREATE: i32 = 1;
 const XATTR_REPLACE: i32 = 2;

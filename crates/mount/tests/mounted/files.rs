@@ -5,6 +5,7 @@ use rustix::fs::{FallocateFlags, fallocate};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
+use std::process::Command;
 use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(3);
@@ -65,6 +66,20 @@ fn copies_of_a_descriptor_make_no_versions_of_their_own() {
 }
 
 #[test]
+fn a_program_that_is_started_meanwhile_makes_no_version() {
+    let begun = Begun::new();
+    let mut file = File::create(begun.at("f")).unwrap();
+    file.write_all(b"half").unwrap();
+    // It closes what it inherits.
+    assert!(Command::new("true").status().unwrap().success());
+    assert!(begun.port.paths(0).is_empty());
+    file.write_all(b" and half").unwrap();
+    drop(file);
+    assert_eq!(begun.port.history(0, "/f"), "created");
+    assert_eq!(begun.port.text_at(0, "/f").unwrap(), "half and half");
+}
+
+#[test]
 fn fsync_saves_and_so_does_truncate_without_a_handle() {
     let begun = Begun::new();
     let mut file = File::create(begun.at("f")).unwrap();
@@ -75,7 +90,9 @@ fn fsync_saves_and_so_does_truncate_without_a_handle() {
     assert_eq!(begun.port.text_at(0, "/f").unwrap(), "one");
     drop(file);
     assert_eq!(begun.port.text_at(0, "/f").unwrap(), "one two");
-    rustix::fs::truncate(begun.at("f"), 3).unwrap();
+    let cut = "import os, sys; os.truncate(sys.argv[1], 3)";
+    let python = Command::new("python3").args(["-c", cut]).arg(begun.at("f")).status().unwrap();
+    assert!(python.success());
     assert_eq!(begun.port.text_at(0, "/f").unwrap(), "one");
     assert_eq!(begun.port.history(0, "/f"), "created modified modified");
 }
