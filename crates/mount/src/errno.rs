@@ -1,4 +1,4 @@
-//! Which error number a refusal becomes: one table, written down in `docs/reference/mount.md`.
+//! Which error number a refusal becomes: one table, written down in `docs/guides/mount.md`.
 //!
 //! A program sees these numbers only; what the server said in words is in the log and in the
 //! extended attribute `user.loci.unsaved`.

@@ -34,6 +34,7 @@ mod volume;
 mod xattr;
 
 pub use mounting::{Mount, MountError, Options};
+pub use names::{Lasting, lasting};
 pub use port::Port;
 pub use settle::Unsaved;
-pub use table::{detach, mounted};
+pub use table::{Mounted, detach, full, mounted};

@@ -260,7 +260,7 @@ fn check_stores(stores: &[StoreSeen], is_flat: bool) -> Result<(), MountError> {
 fn config(options: &Options, is_read_only: bool) -> Config {
     let mut config = Config::default();
     config.mount_options = vec![
-        MountOption::FSName(table::SOURCE.into()),
+        MountOption::FSName(table::own_source()),
         MountOption::Subtype(table::SOURCE.into()),
         MountOption::DefaultPermissions,
         MountOption::NoAtime,

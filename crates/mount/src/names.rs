@@ -12,7 +12,7 @@ const MARK_DIGITS: usize = 16;
 
 /// How long a file of this name is likely to live. Asked only about files that are no memories yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lasting {
+pub enum Lasting {
     /// An ordinary name: stored when closed.
     Kept,
     /// Written to be renamed: stored when it is still there after a while.
@@ -22,7 +22,7 @@ pub(crate) enum Lasting {
 }
 
 /// Classes a name.
-pub(crate) fn lasting(name: &str) -> Lasting {
+pub fn lasting(name: &str) -> Lasting {
     if is_scratch(name) {
         Lasting::Scratch
     } else if is_passing(name) {

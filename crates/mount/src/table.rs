@@ -10,6 +10,21 @@ use std::path::{Path, PathBuf};
 
 /// What our mounts call themselves.
 pub(crate) const SOURCE: &str = "loci";
+
+/// The name of a mount of this process. The kernel keeps it and drops it with the mount, so who serves
+/// a mount is always known, and no file can say something outdated about it.
+pub(crate) fn own_source() -> String {
+    format!("{SOURCE}:{}", std::process::id())
+}
+
+/// A mount of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mounted {
+    /// Where.
+    pub directory: PathBuf,
+    /// The process that serves it, as far as it was said.
+    pub pid: Option<i32>,
+}
 const TABLE: &str = "/proc/self/mountinfo";
 
 /// The mount point in full, with a dead mount of ours cleared away.
@@ -19,7 +34,7 @@ pub(crate) fn prepare(directory: &Path) -> io::Result<PathBuf> {
         Ok(_) => Err(io::Error::from(io::ErrorKind::NotADirectory)),
         Err(error) if error.raw_os_error() == Some(Errno::NOTCONN.raw_os_error()) => {
             let full = full(directory)?;
-            if !mounted()?.contains(&full) {
+            if !mounted()?.iter().any(|one| one.directory == full) {
                 return Err(error);
             }
             detach(&full)?;
@@ -30,7 +45,11 @@ pub(crate) fn prepare(directory: &Path) -> io::Result<PathBuf> {
 }
 
 /// A path in full whose last part may be dead.
-fn full(directory: &Path) -> io::Result<PathBuf> {
+pub fn full(directory: &Path) -> io::Result<PathBuf> {
+    match directory.canonicalize() {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {}
+        found => return found,
+    }
     let directory = std::path::absolute(directory)?;
     match (directory.parent(), directory.file_name()) {
         (Some(parent), Some(name)) => Ok(parent.canonicalize()?.join(name)),
@@ -38,8 +57,9 @@ fn full(directory: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Where Loci is mounted on this machine, as far as this process sees.
-pub fn mounted() -> io::Result<Vec<PathBuf>> {
+/// Where Loci is mounted on this machine, as far as this process sees. Of two mounts at one place the
+/// later one is on top.
+pub fn mounted() -> io::Result<Vec<Mounted>> {
     Ok(std::fs::read_to_string(TABLE)?.lines().filter_map(ours).collect())
 }
 
@@ -65,13 +85,17 @@ fn by_fusermount(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// The mount point of a line that is about one of ours.
-fn ours(line: &str) -> Option<PathBuf> {
+/// The mount of a line that is about one of ours.
+fn ours(line: &str) -> Option<Mounted> {
     let (place, kind) = line.split_once(" - ")?;
     let mut kind = kind.split(' ');
-    let is_ours = kind.next()?.starts_with("fuse") && kind.next()? == SOURCE;
-    let point = place.split(' ').nth(4)?;
-    is_ours.then(|| PathBuf::from(unescaped(point)))
+    let is_fuse = kind.next()?.starts_with("fuse");
+    let pid = match kind.next()?.split_once(':') {
+        Some((SOURCE, pid)) => pid.parse().ok(),
+        _ => return None,
+    };
+    let directory = PathBuf::from(unescaped(place.split(' ').nth(4)?));
+    is_fuse.then_some(Mounted { directory, pid })
 }
 
 /// Spaces and the like are written as three octal digits.
@@ -100,10 +124,12 @@ mod tests {
         let line = |point: &str, kind: &str, source: &str| {
             format!("85 29 0:50 / {point} rw,nosuid - {kind} {source} rw,user_id=0")
         };
-        assert_eq!(ours(&line("/mnt/a", "fuse.loci", "loci")), Some("/mnt/a".into()));
-        assert_eq!(ours(&line("/mnt/a", "fuse", "loci")), Some("/mnt/a".into()));
-        assert_eq!(ours(&line("/mnt/a\\040b", "fuse", "loci")), Some("/mnt/a b".into()));
-        assert_eq!(ours(&line("/mnt/a", "ext4", "loci")), None);
+        let found = |directory: &str, pid| Some(Mounted { directory: directory.into(), pid });
+        assert_eq!(ours(&line("/mnt/a", "fuse.loci", "loci:12")), found("/mnt/a", Some(12)));
+        assert_eq!(ours(&line("/mnt/a", "fuse", "loci:x")), found("/mnt/a", None));
+        assert_eq!(ours(&line("/mnt/a\\040b", "fuse", "loci:1")), found("/mnt/a b", Some(1)));
+        assert_eq!(ours(&line("/mnt/a", "ext4", "loci:1")), None);
+        assert_eq!(ours(&line("/mnt/a", "fuse", "loci")), None);
         assert_eq!(ours(&line("/mnt/a", "fuse", "sshfs")), None);
         assert_eq!(ours("nonsense"), None);
     }

@@ -6,6 +6,7 @@ use super::chat::ChatCommand;
 use super::events::EventsArgs;
 use super::grant::{GrantArgs, GrantsArgs, RevokeArgs};
 use super::mcp::McpArgs;
+use super::mount::{MountArgs, UmountArgs};
 use super::seal::{OpenArgs, SealArgs, SealCommand};
 use super::session::SessionCommand;
 use super::sync::SyncArgs;
@@ -92,6 +93,10 @@ pub(crate) enum Command {
     /// Sessions and the stores attached to them
     #[command(subcommand)]
     Session(SessionCommand),
+    /// Show stores as directories of this machine
+    Mount(MountArgs),
+    /// End a mount
+    Umount(UmountArgs),
     /// Keep a directory and a store alike, where a store cannot be mounted
     Sync(SyncArgs),
     /// Keys for content that only clients can open

@@ -132,11 +132,6 @@ impl Client {
         Self { is_model: true, ..self.clone() }
     }
 
-    /// Whose it is, as a key says.
-    pub(crate) fn key(&self) -> Option<&str> {
-        self.key.as_deref()
-    }
-
     /// Reads.
     pub(crate) async fn get(&self, target: &str) -> Result<Value, Refused> {
         self.exchange(Method::GET, target, None, Repeat::Safe).await

@@ -24,6 +24,7 @@ mod ingest;
 mod key;
 mod list;
 mod mcp;
+mod mount;
 mod move_all;
 mod move_progress;
 mod output;
@@ -91,6 +92,9 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     if let Command::Seal(command) = &command {
         return seal::run(format, command);
     }
+    if let Command::Umount(args) = &command {
+        return mount::umount(format, args).await;
+    }
     let content = match &command {
         Command::Put(args) => put::content(args)?,
         _ => Content::Text(String::new()),
@@ -101,6 +105,11 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         return mcp::install(format, &common, install);
     }
     let (origin, key) = origin(&common, &command)?;
+    if let Command::Mount(args) = &command
+        && args.starts_background()
+    {
+        return mount::start_in_background(format, args);
+    }
     if let Command::Mcp(args) = &command {
         return mcp::run(origin, key, args).await;
     }
@@ -125,6 +134,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         Command::Agent(command) => agent::run(&mut client, format, command).await,
         Command::Events(args) => events::run(&mut client, format, args).await,
         Command::Session(command) => session::run(&mut client, format, command).await,
+        Command::Mount(args) => mount::run(&client, format, args).await,
         Command::Sync(args) => sync::run(&client, format, args).await,
         Command::Check => check::run(&mut client, format).await,
         Command::Reembed(args) => reembed::run(&mut client, format, args).await,
@@ -137,7 +147,8 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         | Command::Eval(_)
         | Command::Move(_)
         | Command::Extract(_)
-        | Command::Seal(_) => Ok(()),
+        | Command::Seal(_)
+        | Command::Umount(_) => Ok(()),
     };
     client.close().await;
     done
@@ -164,7 +175,7 @@ fn origin(common: &Common, command: &Command) -> Result<(Origin, Option<String>)
 /// Whether a command stays, and has to do a server's work while it holds a directory.
 fn upkeep(command: &Command) -> Upkeep {
     match command {
-        Command::Sync(_) => Upkeep::Standing,
+        Command::Mount(_) | Command::Sync(_) => Upkeep::Standing,
         _ => Upkeep::None,
     }
 }

@@ -1,7 +1,7 @@
 //! Promise: `loci sync` keeps a directory and a store alike by the rules of the mount: one version for
 //! a changed file, both texts after a lost race, and nothing removed because a directory was emptied.
 
-use loci_it::{Api, Dice, Loci, Running, Server, Setup, eventually, sha256};
+use loci_it::{Api, Dice, Finished, Loci, Running, Server, Setup, eventually, sha256};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,14 +31,31 @@ impl World {
         Loci::on_data(self.setup.data())
     }
 
-    fn args<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
+    /// The command, which outlives what the test does to the store meanwhile.
+    fn args(&self, more: &[&str]) -> Vec<String> {
         let dir = self.dir.to_str().unwrap();
-        [&["sync", dir, "--store", "notes"], more].concat()
+        let args = [&["sync", dir, "--store", "notes"], more].concat();
+        args.into_iter().map(str::to_owned).collect()
+    }
+
+    #[track_caller]
+    fn run(&self, more: &[&str], code: i32) -> Finished {
+        let args = self.args(more);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        self.loci().run(&args).expect_code(code, &args)
+    }
+
+    #[track_caller]
+    fn start(&self, more: &[&str]) -> Running {
+        let args = self.args(more);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        Running::start(&self.loci(), &args)
     }
 
     #[track_caller]
     fn once(&self, more: &[&str]) -> Value {
-        self.loci().json(&self.args(&[&["--once"], more].concat()))
+        let stdout = self.run(&[&["--once", "--json"], more].concat(), 0).stdout;
+        serde_json::from_slice(&stdout).unwrap()
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -189,8 +206,7 @@ fn an_emptied_directory_removes_nothing() {
     for number in 0..11 {
         fs::remove_file(world.file(&format!("{number}.md"))).unwrap();
     }
-    let args = world.args(&["--once"]);
-    let refused = world.loci().run(&args).expect_code(CONFLICT, &args);
+    let refused = world.run(&["--once"], CONFLICT);
     assert!(refused.stderr.contains("--allow-deletes"), "{}", refused.stderr);
     assert_eq!(world.api.memories().len(), 40);
     world.write("0.md", "text 0");
@@ -203,7 +219,7 @@ fn an_emptied_directory_removes_nothing() {
     for file in files(&world.dir).into_keys() {
         fs::remove_file(world.file(&file[1..])).unwrap();
     }
-    let _ = world.loci().run(&args).expect_code(CONFLICT, &args);
+    let _ = world.run(&["--once"], CONFLICT);
     assert_eq!(world.api.memories().len(), 30);
     world.once(&["--allow-deletes"]);
     assert_eq!(world.api.memories().len(), 0);
@@ -222,8 +238,7 @@ fn what_no_memory_can_hold_is_left_alone() {
     world.write(".good.md.swp", "an editor's");
     std::os::unix::fs::symlink(&outside, world.file("link.md")).unwrap();
     std::os::unix::fs::symlink(world.setup.scratch(), world.file("links")).unwrap();
-    let args = world.args(&["--once"]);
-    let done = world.loci().run(&args).expect_code(0, &args);
+    let done = world.run(&["--once"], 0);
     for name in ["/bytes.md", "/large.md", "/link.md", "/links"] {
         assert!(done.stderr.contains(name), "{name} is not named: {}", done.stderr);
     }
@@ -243,7 +258,7 @@ fn what_no_memory_can_hold_is_left_alone() {
     world.once(&[]);
     world.api.put("/clash/x.md", "x");
     world.write("clash", "a file");
-    let done = world.loci().run(&args).expect_code(0, &args);
+    let done = world.run(&["--once"], 0);
     assert!(done.stderr.contains("/clash"), "{}", done.stderr);
     assert_eq!(world.read("clash"), "a file");
     world.server.stop();
@@ -252,8 +267,7 @@ fn what_no_memory_can_hold_is_left_alone() {
 #[test]
 fn a_running_sync_follows_both_sides() {
     let mut world = World::new();
-    let mut args = world.args(&["--interval", "1"]);
-    let running = Running::start(&world.loci(), &args);
+    let running = world.start(&["--interval", "1"]);
     eventually("the directory is made", || world.dir.exists());
     let memory = world.api.put("/a.md", "one");
     let file = world.file("a.md");
@@ -263,8 +277,7 @@ fn a_running_sync_follows_both_sides() {
     eventually("what is saved goes up", || world.api.content(&memory.id) == "two");
     assert_eq!(world.api.versions(&memory.id).len(), 2);
     // Another sync of the directory is refused, for the two would take each other for people.
-    args.push("--once");
-    let refused = world.loci().run(&args).expect_code(1, &args);
+    let refused = world.run(&["--once"], 1);
     assert!(refused.stderr.contains("another loci"), "{}", refused.stderr);
     // What was saved last is brought over before it ends.
     world.write("last.md", "last words");
@@ -333,7 +346,7 @@ fn a_sync_that_is_killed_loses_nothing() {
                 _ => {}
             }
         }
-        let running = Running::start(&world.loci(), &world.args(&["--once"]));
+        let running = world.start(&["--once"]);
         thread::sleep(Duration::from_millis(dice.below(400) as u64));
         running.kill();
     }

@@ -1,27 +1,29 @@
 //! A mount in the background: the same program once more, in a session of its own, serving the mount.
-//! Whoever started it waits until the mount is there, or hears why not. Nothing is said through a file,
-//! so nothing can be left behind.
+//! Whoever started it waits until the mount is there, or hears why not, over a pipe. Nothing is said
+//! through a file, so nothing can be left behind.
 
 use crate::exit::{Exit, Failure};
 use rustix::process::setsid;
-use rustix::stdio::{dup2_stderr, dup2_stdout};
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What the process in the background says when the mount is there.
-const READY: &str = "ready";
-/// Bytes of what it says when it is not.
-const WHY_MAX: u64 = 4096;
+/// What the process in the background says when the mount is there, and when it is not.
+const READY: &str = "ready ";
+const FAILED: &str = "failed ";
 
-/// Starts the process and waits for it; the line it says about the mount.
-pub(super) fn start() -> Result<String, Failure> {
-    let own = std::env::current_exe()
-        .map_err(|error| Failure::io("cannot find this program", &error))?;
+/// Starts the process and waits for it; what it says about the mount.
+pub(super) fn start(log: Option<&Path>) -> Result<String, Failure> {
+    let own =
+        std::env::current_exe().map_err(|error| Failure::io("cannot find this program", &error))?;
+    let log = match log {
+        Some(path) => Stdio::from(open_log(path)?),
+        None => Stdio::null(),
+    };
     let mut command = Command::new(own);
     command.args(std::env::args_os().skip(1)).arg("--detached");
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     let cannot = |error| Failure::io("cannot start in the background", &error);
     let mut child = command.spawn().map_err(cannot)?;
     let mut out = BufReader::new(child.stdout.take().expect("it was just piped"));
@@ -30,11 +32,7 @@ pub(super) fn start() -> Result<String, Failure> {
     if let Some(said) = line.strip_prefix(READY) {
         return Ok(said.trim().to_owned());
     }
-    let mut why = String::new();
-    let stderr = child.stderr.take().expect("it was just piped");
-    let _ = stderr.take(WHY_MAX).read_to_string(&mut why);
     let ended = child.wait().map_err(cannot)?;
-    let why = why.trim().trim_start_matches("loci: ").replace('\n', " ");
     let exit = match ended.code() {
         Some(2) => Exit::Usage,
         Some(3) => Exit::NotFound,
@@ -42,7 +40,11 @@ pub(super) fn start() -> Result<String, Failure> {
         Some(5) => Exit::Denied,
         _ => Exit::Failure,
     };
-    Err(Failure::new(exit, if why.is_empty() { format!("it ended with {ended}") } else { why }))
+    let why = match line.strip_prefix(FAILED) {
+        Some(why) => why.trim().to_owned(),
+        None => format!("the process in the background ended with {ended}"),
+    };
+    Err(Failure::new(exit, why))
 }
 
 /// Leaves the terminal and whoever started this process: what they are told to stop is not this.
@@ -52,18 +54,22 @@ pub(super) fn leave() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells whoever waits that the mount is there, and from now on writes to the log, or nowhere.
-pub(super) fn tell_ready(line: &str, log: Option<&Path>) -> Result<(), Failure> {
-    let log = match log {
-        Some(path) => open_log(path)?,
-        None => open_log(Path::new("/dev/null"))?,
-    };
-    let cannot = |error: rustix::io::Errno| Failure::io("cannot change the output", &error.into());
+/// Tells whoever waits that the mount is there. It is gone afterwards: this is the last that is
+/// written to standard output.
+pub(super) fn tell_ready(said: &str) -> Result<(), Failure> {
+    say(&format!("{READY}{said}"))
+}
+
+/// Tells whoever waits why there is no mount.
+pub(super) fn tell_failure(failure: &Failure) {
+    // If nobody waits any more, the log has it.
+    let _ = say(&format!("{FAILED}{}", failure.message.replace('\n', " ")));
+}
+
+fn say(line: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{READY} {line}")?;
-    out.flush()?;
-    dup2_stdout(&log).map_err(cannot)?;
-    dup2_stderr(&log).map_err(cannot)
+    writeln!(out, "{line}")?;
+    Ok(out.flush()?)
 }
 
 fn open_log(path: &Path) -> Result<File, Failure> {

@@ -3,7 +3,6 @@
 //! caller may not do.
 
 mod background;
-mod table;
 mod umount;
 
 pub(crate) use umount::{UmountArgs, run as umount};
@@ -13,13 +12,15 @@ use super::output::Format;
 use super::port::{Acting, HttpPort, Selection, Wanted};
 use crate::exit::Failure;
 use crate::signals::Signals;
-use loci_model::Access;
+use loci_engine::seam::Seams;
+use loci_model::time::Clock;
+use loci_model::{Access, Timestamp};
 use loci_mount::port::StoreSeen;
-use loci_mount::{Mount, MountOptions};
+use loci_mount::{Mount, Options, Unsaved};
 use serde_json::{Value, json};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use table::Top;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct MountArgs {
@@ -52,6 +53,9 @@ pub(crate) struct MountArgs {
     /// Let other users use it; always so when root mounts
     #[arg(long)]
     allow_other: bool,
+    /// Closing a file that no store takes is no error; the file lives with the mount
+    #[arg(long)]
+    keep_refused: bool,
     /// This process is the one in the background.
     #[arg(long, hide = true)]
     detached: bool,
@@ -65,8 +69,8 @@ impl MountArgs {
 }
 
 /// Starts a mount in the background and returns when it is there.
-pub(super) fn start_in_background(format: Format) -> Result<(), Failure> {
-    let said = background::start()?;
+pub(super) fn start_in_background(format: Format, args: &MountArgs) -> Result<(), Failure> {
+    let said = background::start(args.log.as_deref())?;
     let shown: Value = serde_json::from_str(&said)
         .map_err(|_| Failure::failed("the process in the background said something strange"))?;
     format.show(&shown, || line(&shown))
@@ -77,6 +81,14 @@ pub(super) async fn run(client: &Client, format: Format, args: &MountArgs) -> Re
     if args.detached {
         background::leave()?;
     }
+    let done = mounted(client, format, args).await;
+    if let (true, Err(failure)) = (args.detached, &done) {
+        background::tell_failure(failure);
+    }
+    done
+}
+
+async fn mounted(client: &Client, format: Format, args: &MountArgs) -> Result<(), Failure> {
     // Before the start, so that a signal during it is not lost.
     let mut signals = Signals::catch()?;
     let place = prepare(&args.dir)?;
@@ -86,35 +98,26 @@ pub(super) async fn run(client: &Client, format: Format, args: &MountArgs) -> Re
     done
 }
 
-/// The place, with nothing of ours left on it that nobody serves any more.
+/// The place in full, made if need be. A mount of ours that nobody serves any more is cleared when the
+/// new one begins; one that lives is not covered.
 fn prepare(dir: &Path) -> Result<PathBuf, Failure> {
     let cannot =
         |error| Failure::io(format_args!("cannot use {} as a mount point", dir.display()), &error);
-    let place = match table::resolve(dir) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+    let place = match loci_mount::full(dir) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
             std::fs::create_dir_all(dir).map_err(cannot)?;
-            table::resolve(dir).map_err(cannot)?
+            loci_mount::full(dir).map_err(cannot)?
         }
         found => found.map_err(cannot)?,
     };
-    if let Top::Ours(_) = table::look(&place)? {
-        match std::fs::metadata(&place) {
-            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NOTCONN.raw_os_error()) => {
-                umount::detach(&place)?;
-            }
-            _ => {
-                return Err(Failure::failed(format!(
-                    "a store is mounted at {} already; `loci umount` ends that",
-                    place.display()
-                )));
-            }
-        }
+    let mounted = loci_mount::mounted().map_err(cannot)?;
+    if std::fs::metadata(&place).is_ok() && mounted.iter().any(|one| one.directory == place) {
+        return Err(Failure::failed(format!(
+            "a store is mounted at {} already; `loci umount` ends that",
+            place.display()
+        )));
     }
-    let kind = std::fs::metadata(&place).map_err(cannot)?;
-    match kind.is_dir() {
-        true => Ok(place),
-        false => Err(Failure::failed(format!("{} is no directory", place.display()))),
-    }
+    Ok(place)
 }
 
 /// Serves the mount until its end, however it comes.
@@ -131,15 +134,21 @@ async fn serve(
         _ = signals.next() => return Ok(()),
     };
     match args.detached {
-        true => background::tell_ready(&shown.to_string(), args.log.as_deref())?,
+        true => background::tell_ready(&shown.to_string())?,
         false => format.show(&shown, || line(&shown))?,
     }
     tokio::select! {
         _ = signals.next() => {}
         () = mount.ended() => {}
     }
-    mount.stop().await;
-    Ok(())
+    let unsaved = mount.stop().await;
+    for Unsaved { path, why } in &unsaved {
+        eprintln!("loci: {path} was never saved and is gone: {why}");
+    }
+    match unsaved.len() {
+        0 => Ok(()),
+        count => Err(Failure::failed(format!("{count} files could not be saved"))),
+    }
 }
 
 async fn begin(
@@ -160,16 +169,23 @@ async fn begin(
     }
     let shown = describe(place, &chosen.stores, args.flat);
     let port = Arc::new(HttpPort::new(acting.client(), chosen, "mount"));
-    let options = MountOptions {
-        is_flat: args.flat,
-        allow_other: args.allow_other,
-        auto_unmount: args.auto_unmount,
-        source: table::own_source(),
-        ..MountOptions::at(place)
-    };
-    let mount = Mount::start(options, port).await;
+    let mut options = Options::new(place);
+    options.is_flat = args.flat;
+    options.is_for_others |= args.allow_other;
+    options.is_auto_unmounted = args.auto_unmount;
+    options.keeps_refused = args.keep_refused;
+    let mount = Mount::start(options, port, Arc::new(RealClock(Seams::real()))).await;
     let mount = mount.map_err(|error| Failure::failed(error.to_string()))?;
     Ok((mount, shown))
+}
+
+/// The machine's clock, for the mount.
+struct RealClock(Seams);
+
+impl Clock for RealClock {
+    fn now(&self) -> Timestamp {
+        self.0.now()
+    }
 }
 
 fn describe(place: &Path, stores: &[StoreSeen], is_flat: bool) -> Value {

@@ -2,15 +2,13 @@
 //! cannot or does not, takes the mount away from under it. It always works, also when the process died.
 
 use super::super::output::Format;
-use super::table::{self, Mounted, Top};
 use crate::exit::Failure;
 use clap::Args;
-use rustix::mount::{UnmountFlags, unmount};
-use rustix::process::{Pid, Signal, geteuid, kill_process, test_kill_process};
+use loci_mount::Mounted;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -28,13 +26,13 @@ pub(crate) struct UmountArgs {
 
 /// Ends the mount at a place.
 pub(crate) async fn run(format: Format, args: &UmountArgs) -> Result<(), Failure> {
-    let place = table::resolve(&args.dir).map_err(|error| {
+    let place = loci_mount::full(&args.dir).map_err(|error| {
         Failure::not_found(format!("{} is not there: {error}", args.dir.display()))
     })?;
-    let Top::Ours(mounted) = table::look(&place)? else {
+    let Some(mounted) = top(&place)? else {
         return Err(Failure::not_found(format!("no store is mounted at {}", place.display())));
     };
-    let is_clean = end(&place, &mounted).await?;
+    let is_clean = end(&mounted).await?;
     let shown = json!({"type": "umount", "directory": place, "is_clean": is_clean});
     format.show(&shown, || match is_clean {
         true => format!("{} is unmounted", place.display()),
@@ -42,8 +40,16 @@ pub(crate) async fn run(format: Format, args: &UmountArgs) -> Result<(), Failure
     })
 }
 
+/// Our mount at a place; the one on top if there are several.
+fn top(place: &Path) -> Result<Option<Mounted>, Failure> {
+    let mounted = loci_mount::mounted();
+    let mounted = mounted.map_err(|error| Failure::io("cannot see what is mounted", &error))?;
+    Ok(mounted.into_iter().rfind(|one| one.directory == place))
+}
+
 /// Ends a mount; whether its process did so by itself.
-async fn end(place: &Path, mounted: &Mounted) -> Result<bool, Failure> {
+async fn end(mounted: &Mounted) -> Result<bool, Failure> {
+    let place = &mounted.directory;
     let process = mounted.pid.filter(|pid| is_loci(*pid)).and_then(Pid::from_raw);
     if let Some(process) = process
         && kill_process(process, Signal::TERM).is_ok()
@@ -51,7 +57,7 @@ async fn end(place: &Path, mounted: &Mounted) -> Result<bool, Failure> {
         let deadline = Instant::now() + SAVE_MAX;
         while Instant::now() < deadline {
             let is_gone = test_kill_process(process).is_err() || is_zombie(process);
-            if is_gone && !matches!(table::look(place)?, Top::Ours(_)) {
+            if is_gone && top(place)?.is_none() {
                 return Ok(true);
             }
             if is_gone {
@@ -60,41 +66,15 @@ async fn end(place: &Path, mounted: &Mounted) -> Result<bool, Failure> {
             sleep(POLL).await;
         }
     }
-    detach(place)?;
-    Ok(false)
-}
-
-/// Takes away every mount of ours at a place, whoever still uses it.
-pub(super) fn detach(place: &Path) -> Result<(), Failure> {
     for _ in 0..LAYERS_MAX {
-        let Top::Ours(_) = table::look(place)? else { return Ok(()) };
-        detach_top(place)?;
+        if top(place)?.is_none() {
+            return Ok(false);
+        }
+        loci_mount::detach(place).map_err(|error| {
+            Failure::io(format_args!("cannot detach {}", place.display()), &error)
+        })?;
     }
     Err(Failure::failed(format!("over {LAYERS_MAX} mounts lie on {}", place.display())))
-}
-
-fn detach_top(place: &Path) -> Result<(), Failure> {
-    let direct = unmount(place, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW);
-    let Err(error) = direct else { return Ok(()) };
-    if geteuid().is_root() {
-        return Err(Failure::io(format_args!("cannot detach {}", place.display()), &error.into()));
-    }
-    for program in ["fusermount3", "fusermount"] {
-        let mut command = Command::new(program);
-        command.args(["-u", "-z", "--"]).arg(place).stdin(Stdio::null());
-        match command.output() {
-            Ok(output) if output.status.success() => return Ok(()),
-            Ok(output) => {
-                let said = String::from_utf8_lossy(&output.stderr).trim().replace('\n', " ");
-                return Err(Failure::failed(format!("cannot detach {}: {said}", place.display())));
-            }
-            Err(_) => {}
-        }
-    }
-    Err(Failure::failed(format!(
-        "cannot detach {}: it needs root, or fusermount3 of the package fuse3",
-        place.display()
-    )))
 }
 
 /// Whether a process is one of this program, and not another that got its number since.
@@ -106,8 +86,7 @@ fn is_loci(pid: i32) -> bool {
 /// Whether a process has ended and nobody has asked how.
 fn is_zombie(process: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero()));
-    let state = stat.ok().and_then(|stat| {
-        stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next())
-    });
+    let state =
+        stat.ok().and_then(|stat| stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next()));
     state == Some('Z')
 }

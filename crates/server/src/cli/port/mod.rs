@@ -131,7 +131,7 @@ impl Port for HttpPort {
     async fn versions(&self, store: StoreId, memory: MemoryId) -> Result<Vec<Edition>, Refusal> {
         let url = format!("{}/memory_versions", store_url(&store.to_string()));
         let first = format!("{url}?memory_id={memory}&limit=100");
-        let (mut newest_first, mut page) = (Vec::new(), None);
+        let (mut newest_first, mut page) = (Vec::new(), None::<String>);
         for _ in 0..VERSION_PAGES_MAX {
             let target = match &page {
                 Some(page) => format!("{first}&page={}", encode(page)),

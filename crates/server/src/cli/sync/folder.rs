@@ -83,15 +83,6 @@ impl Folder {
         Err(io::Error::other("a path has at least one segment"))
     }
 
-    /// How a file looks; none if there is none.
-    pub(super) fn stamp(&self, path: &MemoryPath) -> io::Result<Option<Stamp>> {
-        let (parent, name) = match self.parent(path.as_str(), false) {
-            Err(error) if is_missing(&error) => return Ok(None),
-            other => other?,
-        };
-        stamp_at(&parent, name)
-    }
-
     /// The bytes of a file and how it looked, before and after they were read; none if it is gone,
     /// changes right now, or is no plain file.
     pub(super) fn read(

@@ -5,7 +5,6 @@
 mod carry;
 mod folder;
 mod local;
-mod names;
 mod pass;
 mod plan;
 mod remote;

@@ -1,9 +1,10 @@
 //! What is in the directory: plain files whose names can be paths of memories. Everything else is
 //! named once and left alone: links, devices, names that are not UTF-8 or break the rules of paths.
 
-use super::folder::{Folder, OWN_PREFIX, PART, Stamp};
-use super::names::is_temporary;
+use super::folder::{Folder, OWN_PREFIX, PART, Stamp, stamp_at};
+use super::local::settled;
 use loci_model::{MemoryPath, limit};
+use loci_mount::{Lasting, lasting};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat, unlinkat};
 use rustix::io::Errno;
@@ -68,13 +69,15 @@ fn walk(at: &OwnedFd, path: &str, depth: usize, scan: &mut Scan) -> io::Result<(
                     Err(error) => return Err(error.into()),
                 }
             }
-            FileType::RegularFile if is_temporary(name) => {}
+            // An editor's own, or about to be renamed; what is still there after a while is kept.
+            FileType::RegularFile if lasting(name) == Lasting::Scratch => {}
+            FileType::RegularFile if lasting(name) == Lasting::Passing && is_new(at, name)? => {}
             FileType::RegularFile => match MemoryPath::parse(&below) {
                 Err(_) => {
                     scan.ignored.insert(below, "its name cannot be the path of a memory");
                 }
                 Ok(path) => {
-                    if let Some(stamp) = super::folder::stamp_at(at, name)? {
+                    if let Some(stamp) = stamp_at(at, name)? {
                         scan.files.insert(path, stamp);
                     }
                     if scan.files.len() > FILES_MAX {
@@ -91,6 +94,11 @@ fn walk(at: &OwnedFd, path: &str, depth: usize, scan: &mut Scan) -> io::Result<(
         }
     }
     Ok(())
+}
+
+/// Whether a file was written within the last moments.
+fn is_new(at: &OwnedFd, name: &str) -> io::Result<bool> {
+    Ok(stamp_at(at, name)?.is_none_or(|stamp| settled(stamp).is_none()))
 }
 
 fn sweep(at: &OwnedFd, depth: usize) -> io::Result<()> {
