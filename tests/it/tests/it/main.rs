@@ -29,6 +29,7 @@ mod mcp_stdio;
 mod mcp_swarm;
 mod mobius;
 mod mount;
+mod mount_suites;
 mod naughty;
 mod postgres_doors;
 mod postgres_faults;
