@@ -1,5 +1,6 @@
 //! Reading ahead: whoever lists a directory and opens a file in it will open the next ones too
-//! (`grep -r`, `tar`, `rsync`). Their contents then come by the page instead of one by one.
+//! (`grep -r`, `tar`, `rsync`), and so will whoever has opened several. Contents then come by the
+//! page instead of one by one.
 
 use crate::node::Ino;
 use crate::port::Listing;
@@ -11,8 +12,12 @@ use tokio::sync::watch;
 
 /// How long a listing counts as the beginning of a walk.
 const FRESH: Duration = Duration::from_secs(30);
+/// How long a read waits for a page before it asks by itself.
+const WAIT: Duration = Duration::from_secs(1);
 /// Files in a directory from which reading ahead pays.
 const FILES_MIN: usize = 4;
+/// Contents of one directory, asked for one by one, from which it pays.
+const MISSES_MIN: u32 = 8;
 /// Bytes to bring in one go.
 const BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Directories to remember.
@@ -24,6 +29,8 @@ type Progress = watch::Receiver<Option<String>>;
 #[derive(Default)]
 struct Walk {
     listed: Option<Instant>,
+    /// Contents that were asked for one by one since the last walk.
+    misses: u32,
     running: Option<Progress>,
 }
 
@@ -44,12 +51,20 @@ impl Ahead {
     /// The walk that a read of a file in this directory belongs to, and whether it is to be begun.
     fn join(&self, directory: Ino) -> Option<(Progress, Option<watch::Sender<Option<String>>>)> {
         let mut walks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let walk = walks.get_mut(&directory)?;
+        if walks.len() >= DIRECTORIES_MAX {
+            walks.retain(|_, walk| walk.running.is_some());
+        }
+        let walk = walks.entry(directory).or_default();
         if let Some(progress) = &walk.running {
             return Some((progress.clone(), None));
         }
-        // One listing begins one walk.
-        walk.listed.take().filter(|at| at.elapsed() < FRESH)?;
+        // One listing begins one walk, and so do a few reads without one.
+        let is_listed = walk.listed.take().is_some_and(|at| at.elapsed() < FRESH);
+        walk.misses += 1;
+        if !is_listed && walk.misses < MISSES_MIN {
+            return None;
+        }
+        walk.misses = 0;
         let (sender, progress) = watch::channel(Some(String::new()));
         walk.running = Some(progress.clone());
         Some((progress, Some(sender)))
@@ -85,10 +100,10 @@ impl Volume {
                 volume.ahead.finish(directory);
             });
         }
-        // An end that is not told is an end too.
-        let _ = progress
-            .wait_for(|come| come.as_ref().is_none_or(|come| come.as_str() >= path.as_str()))
-            .await;
+        let come = progress
+            .wait_for(|come| come.as_ref().is_none_or(|come| come.as_str() >= path.as_str()));
+        // Come or not, whoever waits looks whether it is there now.
+        let _ = tokio::time::timeout(WAIT, come).await;
     }
 
     async fn bring(&self, store: usize, prefix: String, come: &watch::Sender<Option<String>>) {

@@ -84,7 +84,7 @@ impl Volume {
                 self.read_ahead(ino).await;
                 continue;
             }
-            match self.ask(self.port.text(self.stores[store], memory, version)).await {
+            match self.text(store, memory, version).await {
                 Ok(text) => {
                     let bytes = Arc::new(text.into_bytes());
                     self.cache().put(version, Arc::clone(&bytes));

@@ -15,6 +15,8 @@ use std::time::Duration;
 
 /// How long to wait for something to happen.
 const WAIT: Duration = Duration::from_secs(20);
+/// How much longer an answer may take before it is taken for lost.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Whoever writes much makes one answer of many lines instead of many of one.
 const BREATH: Duration = Duration::from_millis(25);
 /// Entries to ask for at the same time.
@@ -47,7 +49,9 @@ impl Volume {
     pub(crate) async fn follow(self: Arc<Self>, store: usize, from: u64) {
         let (mut after, mut failures) = (from, 0u32);
         loop {
-            match self.port.changes(self.stores[store], after, WAIT).await {
+            let asked = self.port.changes(self.stores[store], after, WAIT);
+            let lost = Refusal::Unreachable("the feed fell silent".into());
+            match tokio::time::timeout(WAIT + PATIENCE, asked).await.unwrap_or(Err(lost)) {
                 Ok(changes) => {
                     failures = 0;
                     let Some(last) = changes.last().map(|it| it.seq) else { continue };

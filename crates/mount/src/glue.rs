@@ -233,9 +233,11 @@ impl Filesystem for Glue {
         };
         match self.0.open(ino.0, opening) {
             Ok((handle, keeps_pages)) => {
-                let kept =
-                    if keeps_pages { FopenFlags::FOPEN_KEEP_CACHE } else { FopenFlags::empty() };
-                reply.opened(FileHandle(handle), kept);
+                let mut flags = FopenFlags::empty();
+                flags.set(FopenFlags::FOPEN_KEEP_CACHE, keeps_pages);
+                // Who cannot write has nothing to say when closing.
+                flags.set(FopenFlags::FOPEN_NOFLUSH, !opening.is_writer && !opening.is_emptied);
+                reply.opened(FileHandle(handle), flags);
             }
             Err(errno) => reply.error(errno),
         }

@@ -20,6 +20,8 @@ pub(crate) const NAME: &str = ".history";
 const MARK: Ino = 1 << 63;
 /// How long a list of versions is believed.
 const FRESH: Duration = Duration::from_millis(500);
+/// Lists of versions to remember.
+const LISTS_MAX: usize = 1024;
 
 /// What an inode of the history shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -172,6 +174,9 @@ impl Volume {
         let editions = self.ask(self.port.versions(self.stores[store], memory)).await;
         let editions = Arc::new(editions.map_err(|refusal| errno::of(&refusal))?);
         let mut known = self.history.known();
+        if known.lists.len() >= LISTS_MAX {
+            known.lists.clear();
+        }
         for edition in editions.iter() {
             if let Some(size) = edition.size_bytes {
                 let leaf = Leaf { size, at: moment(edition.created_at) };
@@ -196,7 +201,7 @@ impl Volume {
         if let Some(bytes) = self.cache().get(version) {
             return Ok(bytes);
         }
-        let text = self.ask(self.port.text(self.stores[store], memory, version)).await;
+        let text = self.text(store, memory, version).await;
         let bytes = Arc::new(text.map_err(|refusal| errno::of(&refusal))?.into_bytes());
         self.cache().put(version, Arc::clone(&bytes));
         Ok(bytes)

@@ -39,6 +39,7 @@ struct State {
     ids: u128,
     failing: Option<Refusal>,
     delay: Option<Duration>,
+    texts: u64,
 }
 
 /// Stores in memory.
@@ -83,7 +84,7 @@ impl MemoryPort {
         self.state().failing = refusal;
     }
 
-    /// Takes so long for every edit from now on.
+    /// Takes so long for every answer from now on, but for those about the feed.
     pub fn delay(&self, delay: Option<Duration>) {
         self.state().delay = delay;
     }
@@ -130,6 +131,11 @@ impl MemoryPort {
         self.state().shelves.get(&self.store(at)).map_or(0, |shelf| shelf.feed.len())
     }
 
+    /// How many contents were asked for one by one.
+    pub fn texts_asked_for(&self) -> u64 {
+        self.state().texts
+    }
+
     /// Writes as somebody else would.
     pub fn write(&self, at: usize, path: &str, text: &str) -> Result<Entry, Refusal> {
         let path = MemoryPath::parse(path).map_err(|it| Refusal::Invalid(it.to_string()))?;
@@ -165,6 +171,16 @@ impl MemoryPort {
         drop(state);
         self.written.notify_waiters();
         Ok(done)
+    }
+
+    /// Takes its time, and may have nothing to say then.
+    async fn answer(&self) -> Result<(), Refusal> {
+        self.check()?;
+        let delay = self.state().delay;
+        if let Some(delay) = delay {
+            tokio::time::sleep(delay).await;
+        }
+        Ok(())
     }
 
     fn check(&self) -> Result<(), Refusal> {
@@ -327,12 +343,12 @@ impl Shelf {
 #[async_trait]
 impl Port for MemoryPort {
     async fn stores(&self) -> Result<Vec<StoreSeen>, Refusal> {
-        self.check()?;
+        self.answer().await?;
         Ok(self.stores.clone())
     }
 
     async fn list(&self, store: StoreId, listing: &Listing) -> Result<Listed, Refusal> {
-        self.check()?;
+        self.answer().await?;
         let state = self.state();
         let Some(shelf) = state.shelves.get(&store) else {
             return Ok(Listed { entries: Vec::new(), next: None, last_seq: 0 });
@@ -356,7 +372,7 @@ impl Port for MemoryPort {
     }
 
     async fn entry(&self, store: StoreId, memory: MemoryId) -> Result<Entry, Refusal> {
-        self.check()?;
+        self.answer().await?;
         let state = self.state();
         let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;
         shelf.find(memory).cloned().ok_or(Refusal::NotFound)
@@ -368,8 +384,9 @@ impl Port for MemoryPort {
         memory: MemoryId,
         version: VersionId,
     ) -> Result<String, Refusal> {
-        self.check()?;
-        let state = self.state();
+        self.answer().await?;
+        let mut state = self.state();
+        state.texts += 1;
         let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;
         let versions = shelf.versions.get(&memory).ok_or(Refusal::NotFound)?;
         let found = versions.iter().find(|it| it.edition.version == version);
@@ -377,11 +394,7 @@ impl Port for MemoryPort {
     }
 
     async fn edit(&self, store: StoreId, edits: Vec<Edit>) -> Result<Vec<Done>, Refusal> {
-        self.check()?;
-        let delay = self.state().delay;
-        if let Some(delay) = delay {
-            tokio::time::sleep(delay).await;
-        }
+        self.answer().await?;
         self.apply(store, &edits)
     }
 
@@ -410,7 +423,7 @@ impl Port for MemoryPort {
     }
 
     async fn versions(&self, store: StoreId, memory: MemoryId) -> Result<Vec<Edition>, Refusal> {
-        self.check()?;
+        self.answer().await?;
         let state = self.state();
         let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;
         let versions = shelf.versions.get(&memory).ok_or(Refusal::NotFound)?;

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant, SystemTime};
 pub(crate) type Ino = u64;
 /// The root of the mount.
 pub(crate) const ROOT: Ino = 1;
+/// The generation of a file that was made and not written.
+pub(crate) const NEW: u64 = 1;
 /// What `st_blksize` says.
 pub(crate) const BLOCK_BYTES: u32 = 4096;
 
@@ -142,7 +144,7 @@ impl File {
 
     /// A new file that is nowhere yet.
     pub(crate) fn new() -> Self {
-        Self { held: Some(Arc::default()), is_dirty: true, generation: 1, ..Self::default() }
+        Self { held: Some(Arc::default()), is_dirty: true, generation: NEW, ..Self::default() }
     }
 
     /// Is what the server has, with nothing of its own.
@@ -221,11 +223,11 @@ impl Node {
         self.segment.as_ref().unwrap_or(&self.name)
     }
 
-    /// How long the kernel may believe in these attributes: those of a dirty file change once more
-    /// when it is saved.
+    /// How long the kernel may believe in these attributes: those of a file that was written change
+    /// once more when it is saved.
     pub(crate) fn ttl(&self) -> Duration {
         match &self.body {
-            Body::File(file) if file.is_dirty => Duration::ZERO,
+            Body::File(file) if file.is_dirty && file.generation > NEW => Duration::ZERO,
             Body::File(_) | Body::Directory(_) => Duration::from_secs(1),
         }
     }

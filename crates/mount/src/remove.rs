@@ -11,7 +11,7 @@ use fuser::Errno;
 use loci_model::{Expect, MemoryId};
 use std::ffi::OsStr;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 const SET_GROUP: u16 = 0o2000;
 
@@ -137,12 +137,12 @@ impl Volume {
             (file.saved.clone(), heir, file.opens > 0)
         };
         if is_open {
-            // Whoever has it open goes on reading it.
-            let bytes = self.bytes(ino).await;
+            // Whoever has it open goes on reading it, from here if that is quick.
+            let bytes = tokio::time::timeout(Duration::from_millis(500), self.bytes(ino)).await;
             let mut tree = self.tree();
             let file = tree.file_mut(ino)?;
             if file.held.is_none() {
-                file.held = bytes.ok();
+                file.held = bytes.ok().and_then(Result::ok);
             }
         }
         if let Some(entry) = saved.as_ref().filter(|_| heir.is_none()) {

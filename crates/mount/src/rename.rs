@@ -8,13 +8,11 @@ use crate::node::{Base, Ino};
 use crate::port::{At, Edit, Entry, Refusal};
 use crate::remove::removal;
 use crate::save::put;
-use crate::settle::SETTLE_AFTER;
 use crate::tree::Tree;
 use crate::volume::Volume;
 use fuser::Errno;
 use loci_model::{Expect, MemoryPath};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// How often a rename that found the server otherwise than it looked here is planned again.
 const ATTEMPTS_MAX: u32 = 4;
@@ -247,6 +245,8 @@ impl Volume {
     fn adopt(&self, asked: &Renaming, plan: &Plan, entry: Option<Entry>) -> Result<(), Errno> {
         let now = self.now();
         let mut tree = self.tree();
+        let entry = entry.map(|entry| tree.newest(plan.store, entry));
+        let memory = entry.as_ref().map(|entry| entry.memory);
         if let Some(over) = plan.over {
             if let Some(theirs) = tree.file(over)?.saved.clone()
                 && tree.by_memory.get(&theirs.memory) == Some(&over)
@@ -293,6 +293,9 @@ impl Volume {
         let mut outdated = Vec::new();
         if !matches!(plan.identity, Identity::Parked) {
             tree.reveal(plan.store, &before, &mut outdated);
+        }
+        if let Some(memory) = memory {
+            outdated.extend(tree.verify(plan.store, memory));
         }
         drop(tree);
         self.outdate(outdated);
@@ -375,10 +378,9 @@ impl Tree {
     fn park(&mut self, store: usize, ino: Ino) -> Result<(), Errno> {
         let file = self.file_mut(ino)?;
         file.is_parked = true;
-        file.settle_at = Some(Instant::now() + SETTLE_AFTER);
         if let Some(entry) = file.saved.clone() {
             self.parked.insert((store, entry.path.clone()), ino);
-            self.unsettled.insert(ino);
+            self.wait(ino);
         }
         Ok(())
     }
@@ -426,9 +428,8 @@ impl Tree {
         let Ok(node) = self.get(ino) else { return };
         let is_passing = names::lasting(&node.name) == Lasting::Passing
             && node.file().is_ok_and(|file| file.saved.is_none() && file.opens == 0);
-        if is_passing && let Ok(file) = self.file_mut(ino) {
-            file.settle_at = Some(Instant::now() + SETTLE_AFTER);
-            self.unsettled.insert(ino);
+        if is_passing {
+            self.wait(ino);
         }
     }
 }

@@ -52,7 +52,8 @@ impl Volume {
             (edits, memories)
         };
         if edits.len() > limit::TREE_EDITS_MAX {
-            return Err(Errno::E2BIG);
+            // Whoever knows what that means copies instead, file by file.
+            return Err(Errno::EXDEV);
         }
         let done = if edits.is_empty() {
             Vec::new()

@@ -7,6 +7,7 @@ use crate::names;
 use crate::node::{Body, Ino};
 use crate::port::{At, Edit, Refusal};
 use crate::save::{Occasion, put};
+use crate::tree::Tree;
 use crate::volume::Volume;
 use fuser::Errno;
 use loci_model::Expect;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a passing or parked file may wait for what comes next.
-pub(crate) const SETTLE_AFTER: Duration = Duration::from_secs(2);
+const SETTLE_AFTER: Duration = Duration::from_secs(2);
 /// How often to look.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -25,6 +26,16 @@ pub struct Unsaved {
     pub path: String,
     /// Why.
     pub why: String,
+}
+
+impl Tree {
+    /// A file waits for what comes next, for a while.
+    pub(crate) fn wait(&mut self, ino: Ino) {
+        if let Ok(file) = self.file_mut(ino) {
+            file.settle_at = Some(Instant::now() + SETTLE_AFTER);
+            self.unsettled.insert(ino);
+        }
+    }
 }
 
 impl Volume {
@@ -134,6 +145,17 @@ impl Volume {
         let waiting: Vec<Ino> = self.tree().unsettled.iter().copied().collect();
         for ino in waiting {
             let _ = self.settle(ino).await;
+        }
+        // What was refused has a last chance: a server that was away may be back.
+        let refused: Vec<Ino> = {
+            let tree = self.tree();
+            let is_closed =
+                |body: &Body| matches!(body, Body::File(file) if file.is_dirty && file.opens == 0);
+            let nodes = tree.nodes.values().filter(|node| node.is_linked && is_closed(&node.body));
+            nodes.map(|node| node.ino).collect()
+        };
+        for ino in refused {
+            let _ = self.save(ino, Occasion::Demand).await;
         }
         // Saves that are under way have the turn.
         let turns: Vec<_> = {

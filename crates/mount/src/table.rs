@@ -29,9 +29,13 @@ const TABLE: &str = "/proc/self/mountinfo";
 
 /// The mount point in full, with a dead mount of ours cleared away.
 pub(crate) fn prepare(directory: &Path) -> io::Result<PathBuf> {
-    match std::fs::metadata(directory) {
-        Ok(there) if there.is_dir() => directory.canonicalize(),
-        Ok(_) => Err(io::Error::from(io::ErrorKind::NotADirectory)),
+    // Attributes of a dead mount are believed for a second; its entries are not.
+    let looked = std::fs::metadata(directory).and_then(|there| match there.is_dir() {
+        true => std::fs::read_dir(directory),
+        false => Err(io::Error::from(io::ErrorKind::NotADirectory)),
+    });
+    match looked {
+        Ok(_) => directory.canonicalize(),
         Err(error) if error.raw_os_error() == Some(Errno::NOTCONN.raw_os_error()) => {
             let full = full(directory)?;
             if !mounted()?.iter().any(|one| one.directory == full) {

@@ -46,6 +46,8 @@ pub(crate) struct Tree {
     /// Files shown under a scratch name, by where the server has them.
     pub(crate) parked: HashMap<(usize, MemoryPath), Ino>,
     pub(crate) handles: HashMap<u64, Handle>,
+    /// Memories that are gone, for whoever hears of them late.
+    pub(crate) gone: HashSet<MemoryId>,
     /// Files that wait to be settled.
     pub(crate) unsettled: HashSet<Ino>,
     /// Memories that will expire, the next one first. One that was given another time since is
@@ -70,6 +72,7 @@ impl Tree {
             by_memory: HashMap::default(),
             parked: HashMap::default(),
             handles: HashMap::default(),
+            gone: HashSet::default(),
             unsettled: HashSet::default(),
             expiring: BTreeSet::new(),
             next_handle: 0,

@@ -11,12 +11,12 @@ use crate::node::Ino;
 use crate::port::{Port, Refusal};
 use crate::tree::Tree;
 use foldhash::HashMap;
-use loci_model::StoreId;
 use loci_model::time::Clock;
+use loci_model::{MemoryId, StoreId, VersionId};
 use std::future::Future;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::runtime::Handle;
 use tokio::sync::RwLock;
 use tokio::task::JoinHandle;
@@ -24,6 +24,10 @@ use tokio::task::JoinHandle;
 /// How long the server may take for one answer. Below the five seconds after which an operation on a
 /// dead server has to have failed.
 const PATIENCE: Duration = Duration::from_secs(4);
+/// How long for contents, which may have waited for a page already.
+const PATIENCE_TO_READ: Duration = Duration::from_secs(3);
+/// How long a server that did not answer is not asked again for contents.
+const SILENCE: Duration = Duration::from_millis(500);
 /// Bytes that a file may grow to before it is saved, or not.
 pub(crate) const BUFFER_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
@@ -60,6 +64,7 @@ pub(crate) struct Volume {
     pub(crate) listings: Mutex<Listings>,
     tree: Mutex<Tree>,
     cache: Mutex<Cache>,
+    silent_until: Mutex<Option<Instant>>,
     outdated: Sender<Outdated>,
 }
 
@@ -88,6 +93,7 @@ impl Volume {
             listings: Mutex::default(),
             tree: Mutex::new(tree),
             cache: Mutex::new(Cache::new(cache_bytes)),
+            silent_until: Mutex::new(None),
             outdated,
         }
     }
@@ -110,8 +116,26 @@ impl Volume {
         &self,
         call: impl Future<Output = Result<T, Refusal>>,
     ) -> Result<T, Refusal> {
-        let late = || Err(Refusal::Unreachable(format!("nothing within {PATIENCE:?}")));
-        tokio::time::timeout(PATIENCE, call).await.unwrap_or_else(|_| late())
+        answered(PATIENCE, call).await
+    }
+
+    /// The content of a version. The kernel asks twice for what it did not get: the second time it is
+    /// told at once.
+    pub(crate) async fn text(
+        &self,
+        store: usize,
+        memory: MemoryId,
+        version: VersionId,
+    ) -> Result<String, Refusal> {
+        let silent = || self.silent_until.lock().unwrap_or_else(PoisonError::into_inner);
+        if silent().is_some_and(|until| Instant::now() < until) {
+            return Err(Refusal::Unreachable("it did not answer a moment ago".into()));
+        }
+        let asked = self.port.text(self.stores[store], memory, version);
+        let answer = answered(PATIENCE_TO_READ, asked).await;
+        let is_silent = matches!(answer, Err(Refusal::Unreachable(_)));
+        *silent() = is_silent.then(|| Instant::now() + SILENCE);
+        answer
     }
 
     /// Tells the kernel, in the background: it may be waiting for an answer of ours meanwhile.
@@ -129,4 +153,12 @@ impl Volume {
     ) -> JoinHandle<()> {
         self.runtime.spawn(work)
     }
+}
+
+async fn answered<T>(
+    within: Duration,
+    call: impl Future<Output = Result<T, Refusal>>,
+) -> Result<T, Refusal> {
+    let late = || Err(Refusal::Unreachable(format!("nothing within {within:?}")));
+    tokio::time::timeout(within, call).await.unwrap_or_else(|_| late())
 }

@@ -1,10 +1,12 @@
 //! Others write too: what they write is seen soon, and who loses a race loses nothing.
 
-use crate::begun::{Begun, code, within};
-use loci_model::{AttributesPatch, Expect, MemoryPath, Patch, Timestamp};
+use crate::begun::{Begun, Now, code, within};
+use loci_model::{Access, AttributesPatch, Expect, MemoryPath, Patch, Timestamp};
+use loci_mount::memory::MemoryPort;
 use loci_mount::port::{Act, At, Edit};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 const STALE: i32 = 116;
@@ -60,7 +62,7 @@ fn what_expires_goes_on_time() {
     begun.port.write(0, "/brief", "x").unwrap();
     begun.port.write(0, "/kept", "x").unwrap();
     within(SOON, "both", || begun.at("brief").exists());
-    let now = loci_model::time::Clock::now(&crate::begun::Now);
+    let now = loci_model::time::Clock::now(&Now);
     let at = Timestamp::from_micros(now.as_micros() + 400_000);
     let expires_at = Patch::Set(Some(at));
     edit(&begun, "/brief", described(AttributesPatch { expires_at, ..AttributesPatch::default() }));
@@ -159,5 +161,25 @@ fn a_race_lost_by_renaming_is_found_beside_too() {
         }
         // It had heard of it: then it replaced what it knew.
         Ok(()) => assert_eq!(begun.port.text_at(0, "/f").unwrap(), "mine"),
+    }
+}
+
+#[test]
+fn contents_are_read_ahead_whoever_walks() {
+    for is_listed in [true, false] {
+        let port = Arc::new(MemoryPort::new(Arc::new(Now), &[("notes", Access::ReadWrite)]));
+        for n in 0..200 {
+            port.write(0, &format!("/d/{n:03}"), &format!("text {n}")).unwrap();
+        }
+        let begun = Begun::over(port, |_| ());
+        if is_listed {
+            assert_eq!(fs::read_dir(begun.at("d")).unwrap().count(), 200);
+        }
+        for n in 0..200 {
+            let text = fs::read_to_string(begun.at(&format!("d/{n:03}"))).unwrap();
+            assert_eq!(text, format!("text {n}"));
+        }
+        let asked = begun.port.texts_asked_for();
+        assert!(asked < 20, "{asked} one by one, listed: {is_listed}");
     }
 }

@@ -1,11 +1,13 @@
 //! What the server does not take: the error number, the bytes that stay, and a server that is gone.
 
-use crate::begun::{Begun, code};
+use crate::begun::{Begun, Now, code};
 use loci_model::Access;
+use loci_mount::memory::MemoryPort;
 use loci_mount::port::Refusal;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const IO: i32 = 5;
@@ -88,10 +90,8 @@ fn a_file_grows_to_a_bound() {
 
 #[test]
 fn nothing_is_written_to_a_read_only_store() {
-    let port = std::sync::Arc::new(loci_mount::memory::MemoryPort::new(
-        std::sync::Arc::new(crate::begun::Now),
-        &[("notes", Access::ReadWrite), ("fixed", Access::ReadOnly)],
-    ));
+    let stores = [("notes", Access::ReadWrite), ("fixed", Access::ReadOnly)];
+    let port = Arc::new(MemoryPort::new(Arc::new(Now), &stores));
     port.write(1, "/d/f", "text").unwrap();
     let begun = Begun::over(port, |_| ());
     let at = |path: &str| begun.root().join("fixed").join(path);
@@ -133,6 +133,25 @@ fn a_dead_server_is_an_error_and_not_a_wait() {
     let unsaved = begun.end();
     assert_eq!(unsaved.len(), 1);
     assert_eq!(unsaved[0].path, "notes/g");
+}
+
+#[test]
+fn what_is_not_at_hand_cannot_be_read_from_a_dead_server() {
+    let port = Arc::new(MemoryPort::new(Arc::new(Now), &[("notes", Access::ReadWrite)]));
+    for n in 0..8 {
+        port.write(0, &format!("/d/{n}"), "text").unwrap();
+    }
+    let begun = Begun::over(port, |_| ());
+    begun.port.delay(Some(Duration::from_secs(60)));
+    // Listed before, so that it would be read ahead.
+    assert_eq!(fs::read_dir(begun.at("d")).unwrap().count(), 8);
+    let asked = Instant::now();
+    assert_eq!(code(fs::read(begun.at("d/0"))), IO);
+    let mut file = OpenOptions::new().write(true).open(begun.at("d/1")).unwrap();
+    let read = asked.elapsed();
+    assert_eq!(code(file.write_all(b"x")), IO);
+    assert!(read < Duration::from_secs(5), "{read:?}");
+    assert!(asked.elapsed() - read < Duration::from_secs(5), "{:?}", asked.elapsed());
 }
 
 #[test]

@@ -5,11 +5,14 @@ use loci_model::Access;
 use loci_mount::memory::MemoryPort;
 use rustix::fs::{XattrFlags, getxattr, listxattr, removexattr, setxattr, statvfs};
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
 const ROFS: i32 = 30;
+const NOTCONN: i32 = 107;
 const NODATA: i32 = 61;
 const OPNOTSUPP: i32 = 95;
 
@@ -117,7 +120,8 @@ fn a_mount_ends_while_somebody_is_inside() {
     let open = fs::File::open(begun.at("f")).unwrap();
     begun.end();
     assert!(!begun.at("f").exists());
-    assert!(!loci_mount::mounted().unwrap().contains(&begun.root().canonicalize().unwrap()));
+    let root = begun.root().canonicalize().unwrap();
+    assert!(loci_mount::mounted().unwrap().iter().all(|it| it.directory != root));
     drop(open);
 }
 
@@ -130,11 +134,60 @@ fn a_mount_ended_from_outside_is_noticed() {
         let options = loci_mount::Options::new(directory.path());
         let mount = loci_mount::Mount::start(options, port, Arc::new(Now)).await.unwrap();
         let path = directory.path().to_owned();
-        assert!(loci_mount::mounted().unwrap().contains(&path));
+        let mounted = loci_mount::mounted().unwrap();
+        let pid = i32::try_from(std::process::id()).ok();
+        assert!(mounted.iter().any(|it| it.directory == path && it.pid == pid));
         tokio::task::spawn_blocking(move || loci_mount::detach(&path)).await.unwrap().unwrap();
         tokio::time::timeout(Duration::from_secs(3), mount.ended()).await.unwrap();
         assert!(mount.stop().await.is_empty());
     });
+}
+
+/// Not a test but a process for one: mounts at the directory that it is told, and stays.
+#[test]
+#[ignore = "is started by the test of killed mounts"]
+fn a_process_that_mounts() {
+    let mut directory = String::new();
+    std::io::stdin().read_line(&mut directory).unwrap();
+    let port = Arc::new(MemoryPort::new(Arc::new(Now), &[("notes", Access::ReadWrite)]));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let options = loci_mount::Options::new(directory.trim());
+    let mount = runtime.block_on(loci_mount::Mount::start(options, port, Arc::new(Now))).unwrap();
+    runtime.block_on(mount.ended());
+}
+
+#[test]
+fn a_mount_whose_process_was_killed_is_cleared_away() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "shown::a_process_that_mounts", "--ignored"]);
+    let mut process =
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut input = process.stdin.take().unwrap();
+    writeln!(input, "{}", directory.path().display()).unwrap();
+    let notes = directory.path().join("notes");
+    within(Duration::from_secs(10), "the mount", || notes.exists());
+    process.kill().unwrap();
+    process.wait().unwrap();
+    assert_eq!(code(fs::read_dir(directory.path())), NOTCONN);
+
+    let port = Arc::new(MemoryPort::new(Arc::new(Now), &[("other", Access::ReadWrite)]));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let options = loci_mount::Options::new(directory.path());
+    let mount = runtime.block_on(loci_mount::Mount::start(options, port, Arc::new(Now))).unwrap();
+    assert!(directory.path().join("other").is_dir());
+    runtime.block_on(mount.stop());
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_named() {
+    let port = Arc::new(MemoryPort::new(Arc::new(Now), &[("notes", Access::ReadWrite)]));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let options = loci_mount::Options::new("/nowhere/at/all");
+    let error = runtime.block_on(loci_mount::Mount::start(options, port, Arc::new(Now)));
+    let said = error.unwrap_err().to_string();
+    assert!(said.contains("/nowhere/at/all"), "{said}");
 }
 
 #[test]
