@@ -5,8 +5,8 @@ use loci_it::{ADMIN_KEY, Api, Dice, Loci, Running, Setup, eventually};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -60,6 +60,13 @@ impl Drop for Point {
 #[track_caller]
 fn mount(loci: &Loci, point: &Point, more: &[&str]) -> Value {
     loci.json(&[&["mount", point.text(), "--background"], more].concat())
+}
+
+/// Writes and hears whether it was saved, which closing alone does not tell.
+fn save(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }
 
 fn kill(shown: &Value) {
@@ -224,7 +231,7 @@ fn a_dead_server_fails_operations_and_not_the_machine() {
         assert_eq!(refused.raw_os_error(), Some(Errno::IO.raw_os_error()), "{what}: {refused}");
         assert!(began.elapsed() < DEAD_MAX, "{what} took {:?}", began.elapsed());
     };
-    timed("write", &mut || fs::write(point.join("notes/a.md"), "x"));
+    timed("write", &mut || save(&point.join("notes/a.md"), "x"));
     timed("read", &mut || fs::read(point.join("notes/never-read.md")).map(drop));
     timed("remove", &mut || fs::remove_file(point.join("notes/never-read.md")));
     timed("rename", &mut || fs::rename(point.join("notes/never-read.md"), point.join("notes/b")));
@@ -251,7 +258,7 @@ fn a_mount_that_is_killed_leaves_no_half_version() {
         let file = point.join("notes/a.md");
         let writer = thread::spawn(move || {
             let mut number = 1;
-            while fs::write(&file, whole(round * 100_000 + number)).is_ok() {
+            while save(&file, &whole(round * 100_000 + number)).is_ok() {
                 number += 1;
             }
         });
@@ -286,7 +293,7 @@ fn a_server_that_is_killed_is_replaced_by_the_mount() {
             number += 1;
             let text = format!("{number} ").repeat(500);
             let path = folder.join(format!("{number}.md"));
-            if fs::write(path, &text).is_ok() {
+            if save(&path, &text).is_ok() {
                 saved.push((format!("/{number}.md"), text));
             }
         }

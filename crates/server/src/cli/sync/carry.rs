@@ -2,7 +2,8 @@
 //! expects what both sides last had, so a race is lost and never won by accident: the next pass sees
 //! what the other one wrote, and sets the file aside.
 
-use super::folder::{Stamp, Written};
+use super::folder::{Placing, Stamp, Written};
+use super::journal::{self, Went};
 use super::local::settled;
 use super::pass::{Pair, Task};
 use super::plan::Step;
@@ -13,6 +14,7 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use loci_model::{AttributesPatch, Digest, Expect, MemoryId};
 use loci_mount::port::{Act, At, Done, Edit, Entry, Refusal};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Requests under way at once.
@@ -23,6 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Carries out the tasks of one pass.
 pub(super) struct Carrier<'p> {
     pair: &'p mut Pair,
+    /// Every path that the store has: a file that is set aside gets another name.
+    taken: BTreeSet<String>,
 }
 
 /// A write that is ready to be sent.
@@ -35,7 +39,8 @@ struct Outgoing {
 
 impl<'p> Carrier<'p> {
     pub(super) fn new(pair: &'p mut Pair) -> Self {
-        Self { pair }
+        let taken = pair.remote.by_path().into_keys().collect();
+        Self { pair, taken }
     }
 
     pub(super) async fn carry(
@@ -118,10 +123,12 @@ impl<'p> Carrier<'p> {
     fn put(&mut self, task: &Task, text: &str, report: &mut Report) -> Result<(), Failure> {
         let Some(entry) = &task.entry else { return Ok(()) };
         let path = task.path.as_str();
+        let above = path.rsplit_once('/').map_or("", |(above, _)| above);
+        let is_taken = |beside: &str| self.taken.contains(&format!("{above}/{beside}"));
         let folder = &self.pair.folder;
         let mut expected = task.stamp;
         if task.step == Step::SetAside {
-            match folder.set_aside(&task.path) {
+            match folder.set_aside(&task.path, &is_taken) {
                 Ok(beside) => self.note_conflict(path, &beside, report)?,
                 Err(error) => {
                     report.warn(path, &error.to_string());
@@ -130,8 +137,16 @@ impl<'p> Carrier<'p> {
             }
             expected = None;
         }
-        let micros = entry.updated_at.as_micros();
-        match self.pair.folder.write(&task.path, expected, text.as_bytes(), micros) {
+        let note =
+            |stamp| journal::note(folder, path, entry.memory, entry.digest, stamp, Went::Down);
+        let placing = Placing {
+            expected,
+            text: text.as_bytes(),
+            mtime_micros: entry.updated_at.as_micros(),
+            is_taken: &is_taken,
+            note: &note,
+        };
+        match folder.write(&task.path, &placing) {
             Ok(Written::Changed) => {
                 report.is_unfinished = true;
                 return Ok(());
@@ -242,6 +257,8 @@ impl<'p> Carrier<'p> {
         let Entry { memory, digest, .. } = entry;
         self.pair.remote.learn(entry);
         self.remember(path, memory, digest, stamp);
+        // Without it nothing is lost but a little time, if this process dies before the state is saved.
+        let _ = journal::note(&self.pair.folder, path, memory, digest, stamp, Went::Up);
         match &out.task.moved_from {
             Some(from) => {
                 self.pair.state.bases.remove(from);

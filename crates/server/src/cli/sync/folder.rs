@@ -45,6 +45,19 @@ pub(super) enum Written {
     Changed,
 }
 
+/// A text that is to be put at a path.
+pub(super) struct Placing<'a> {
+    /// How what is there now looks; none if nothing is.
+    pub(super) expected: Option<Stamp>,
+    pub(super) text: &'a [u8],
+    /// The time that the file gets.
+    pub(super) mtime_micros: i64,
+    /// Names beside that are taken elsewhere.
+    pub(super) is_taken: &'a dyn Fn(&str) -> bool,
+    /// Told how the file will look, before it is there.
+    pub(super) note: &'a dyn Fn(Stamp) -> io::Result<()>,
+}
+
 /// An open directory, which no other sync has.
 pub(super) struct Folder {
     root: OwnedFd,
@@ -83,6 +96,15 @@ impl Folder {
         Err(io::Error::other("a path has at least one segment"))
     }
 
+    /// How a file looks; none if there is none.
+    pub(super) fn stamp(&self, path: &MemoryPath) -> io::Result<Option<Stamp>> {
+        match self.parent(path.as_str(), false) {
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) => Err(error),
+            Ok((parent, name)) => stamp_at(&parent, name),
+        }
+    }
+
     /// The bytes of a file and how it looked, before and after they were read; none if it is gone,
     /// changes right now, or is no plain file.
     pub(super) fn read(
@@ -109,18 +131,13 @@ impl Folder {
         Ok(is_steady.then_some((bytes, after)))
     }
 
-    /// Puts text at a path where there is `expected` now. The file gets the time of its memory.
-    pub(super) fn write(
-        &self,
-        path: &MemoryPath,
-        expected: Option<Stamp>,
-        text: &[u8],
-        mtime_micros: i64,
-    ) -> io::Result<Written> {
+    /// Puts a text at a path.
+    pub(super) fn write(&self, path: &MemoryPath, placing: &Placing<'_>) -> io::Result<Written> {
         let (parent, name) = self.parent(path.as_str(), true)?;
-        let part = Part::write(&parent, text, Some(mtime_micros), 0o666)?;
+        let part = Part::write(&parent, placing.text, Some(placing.mtime_micros), 0o666)?;
         let stamp = stamp_at(&parent, &part.name)?.ok_or(io::ErrorKind::NotFound)?;
-        let Some(expected) = expected else {
+        (placing.note)(stamp)?;
+        let Some(expected) = placing.expected else {
             return match renameat_with(&parent, &*part.name, &parent, name, RenameFlags::NOREPLACE)
             {
                 Ok(()) => part.settled(Written::Done(stamp)),
@@ -149,7 +166,7 @@ impl Folder {
         if stamp_at(&parent, &part.name)? == Some(expected) {
             return Ok(Written::Done(stamp));
         }
-        let beside = set_beside(&parent, &part.name, name)?;
+        let beside = set_beside(&parent, &part.name, name, placing.is_taken)?;
         part.settled(Written::Beside(stamp, beside))
     }
 
@@ -176,9 +193,13 @@ impl Folder {
     }
 
     /// Moves a file beside its name, and says where.
-    pub(super) fn set_aside(&self, path: &MemoryPath) -> io::Result<String> {
+    pub(super) fn set_aside(
+        &self,
+        path: &MemoryPath,
+        is_taken: &dyn Fn(&str) -> bool,
+    ) -> io::Result<String> {
         let (parent, name) = self.parent(path.as_str(), false)?;
-        let beside = set_beside(&parent, name, name)?;
+        let beside = set_beside(&parent, name, name, is_taken)?;
         fsync(&parent)?;
         Ok(beside)
     }
@@ -195,6 +216,21 @@ impl Folder {
         match bytes.len() > bytes_max {
             true => Err(io::Error::other(format!("it is over {bytes_max} bytes"))),
             false => Ok(Some(bytes)),
+        }
+    }
+
+    /// Adds to one of our own files.
+    pub(super) fn append_own(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let flags = FILE | OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
+        let file = File::from(openat(&self.root, name, flags, Mode::from_raw_mode(0o600))?);
+        (&file).write_all(bytes)
+    }
+
+    /// Takes away one of our own files.
+    pub(super) fn remove_own(&self, name: &str) -> io::Result<()> {
+        match unlinkat(&self.root, name, AtFlags::empty()) {
+            Err(error) if error != Errno::NOENT => Err(error.into()),
+            _ => Ok(()),
         }
     }
 
@@ -245,12 +281,20 @@ impl Drop for Part<'_> {
 }
 
 /// Gives a file the first free name of those beside `name`.
-fn set_beside(parent: &OwnedFd, from: &str, name: &str) -> io::Result<String> {
+fn set_beside(
+    parent: &OwnedFd,
+    from: &str,
+    name: &str,
+    is_taken: &dyn Fn(&str) -> bool,
+) -> io::Result<String> {
     for count in 1..=BESIDE_MAX {
         let beside = match count {
             1 => format!("{name}.conflict"),
             more => format!("{name}.conflict-{more}"),
         };
+        if is_taken(&beside) {
+            continue;
+        }
         match renameat_with(parent, from, parent, &*beside, RenameFlags::NOREPLACE) {
             Ok(()) => return Ok(beside),
             Err(Errno::EXIST) => {}

@@ -4,6 +4,7 @@
 
 mod carry;
 mod folder;
+mod journal;
 mod local;
 mod pass;
 mod plan;
@@ -128,7 +129,9 @@ async fn pair(
     chosen.stores.push(store.clone());
     let port: Arc<dyn Port> = Arc::new(HttpPort::new(acting.client(), chosen, "sync"));
     scan::clean(&folder).map_err(|error| Failure::io("cannot read the directory", &error))?;
-    let state = State::load(&folder, store.id)?;
+    let mut state = State::load(&folder, store.id)?;
+    journal::replay(&folder, &mut state)
+        .map_err(|error| Failure::io("cannot read the journal of the sync", &error))?;
     let remote = Remote::load(Arc::clone(&port), store.id).await;
     Ok(Pair {
         folder,

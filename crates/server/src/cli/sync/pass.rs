@@ -3,6 +3,7 @@
 
 use super::carry::Carrier;
 use super::folder::{Folder, Stamp};
+use super::journal;
 use super::local::{Locals, settled};
 use super::plan::{Direction, Local, Step, decide, is_bulk};
 use super::remote::Remote;
@@ -59,6 +60,8 @@ impl Pair {
         if tasks.peek().is_some() {
             let done = Carrier::new(self).carry(tasks.collect(), report).await;
             self.state.save(&self.folder, self.store)?;
+            journal::clear(&self.folder)
+                .map_err(|error| Failure::io("cannot clear the journal of the sync", &error))?;
             done?;
         }
         Ok(())
