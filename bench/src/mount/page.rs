@@ -9,7 +9,7 @@ use crate::samples::Rate;
 pub(super) fn write(lines: &[Line], plan: &MountPlan, file: &Path) -> anyhow::Result<()> {
     let page = format!(
         "# Mounted stores\n\n\
-         Made by `cargo xtask bench mount`. {} files of about 300 bytes in directories of 100; {} \
+         Made by `cargo xtask bench -- mount`. {} files of about 300 bytes in directories of 100; {} \
          alternations of {} s, of which the one with the median share is shown. Only shares mean \
          something on a shared machine. The *disk* is a directory of the same file system as the data; \
          *in memory* is a FUSE file system of ours that keeps bytes in a table and nothing else, with \
