@@ -143,6 +143,10 @@ impl Volume {
         if handle.has_written {
             handle.has_written = false;
             handle.has_touched = false;
+            // If it waits to be settled, it waits from now on.
+            if let Ok(file) = tree.file_mut(ino) {
+                file.settle_at = file.settle_at.filter(|_| file.is_parked);
+            }
             return None;
         }
         // A copy of the descriptor hears of the same failure.
@@ -177,8 +181,9 @@ impl Volume {
         file.opens = file.opens.saturating_sub(1);
         let is_last = file.opens == 0;
         let is_pending = file.is_dirty && file.refusal().is_none();
-        let is_waiting = is_last && is_passing && file.saved.is_none();
-        if is_waiting {
+        // Who only reads it does not make it wait longer.
+        let is_to_wait = is_last && is_passing && file.saved.is_none() && file.settle_at.is_none();
+        if is_to_wait {
             tree.wait(ino);
         }
         tree.forget(ino, 0);

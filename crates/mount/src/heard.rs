@@ -46,7 +46,12 @@ impl Tree {
         }
         let Ok(file) = self.file_mut(ino) else { return outdated };
         let stays = file.is_dirty || file.is_parked;
+        let is_left = file.is_dirty && file.opens == 0;
         file.lose();
+        if is_left {
+            // Nobody is going to close it: it is made anew in a while.
+            self.wait(ino);
+        }
         if !stays {
             self.drop_shown(ino, &mut outdated);
             self.reveal(store, &path, &mut outdated);

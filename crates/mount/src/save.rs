@@ -98,7 +98,9 @@ impl Volume {
             _ if file.saved.is_some() => {}
             Lasting::Scratch => return Ok(None),
             Lasting::Passing if occasion == Occasion::Close => {
-                tree.wait(ino);
+                if file.settle_at.is_none() {
+                    tree.wait(ino);
+                }
                 return Ok(None);
             }
             Lasting::Passing | Lasting::Kept => {}

@@ -36,6 +36,14 @@ impl Tree {
             self.unsettled.insert(ino);
         }
     }
+
+    /// It waits no longer.
+    fn decide(&mut self, ino: Ino) {
+        self.unsettled.remove(&ino);
+        if let Ok(file) = self.file_mut(ino) {
+            file.settle_at = None;
+        }
+    }
 }
 
 impl Volume {
@@ -93,7 +101,7 @@ impl Volume {
         if is_parked {
             self.settle_parked(ino).await
         } else {
-            self.tree().unsettled.remove(&ino);
+            self.tree().decide(ino);
             self.save(ino, Occasion::Demand).await
         }
     }
@@ -128,9 +136,9 @@ impl Volume {
             Ok(done) => {
                 let mut tree = self.tree();
                 tree.release(ino);
-                if let Some(done) = done.into_iter().next() {
-                    tree.moved(ino, Arc::new(done.entry));
-                }
+                let moved = done.into_iter().next().map(|it| tree.moved(store, ino, it.entry));
+                drop(tree);
+                self.outdate(moved.into_iter().flatten());
             }
             Err(Refusal::NotFound) => {
                 self.refresh(store, entry.memory).await?;

@@ -292,9 +292,21 @@ impl Tree {
     pub(crate) fn enter(&mut self, ino: Ino, entry: &Entry) {
         let Some(node) = self.nodes.get(&ino) else { return };
         self.places[node.store].hidden.remove(&entry.memory);
-        self.by_memory.insert(entry.memory, ino);
         if let Some(at) = entry.attributes.expires_at {
             self.expiring.insert((at, node.store, entry.memory));
+        }
+        let before = self.by_memory.insert(entry.memory, ino).filter(|before| *before != ino);
+        let is_shown_twice = |file: &File| {
+            !file.is_parked && file.saved.as_ref().is_some_and(|it| it.memory == entry.memory)
+        };
+        // It has moved, and this is heard before the move is.
+        if let Some(before) = before.filter(|it| self.file(*it).is_ok_and(is_shown_twice)) {
+            if let Ok(file) = self.file_mut(before) {
+                file.lose();
+            }
+            if self.file(before).is_ok_and(|file| !file.is_dirty) {
+                self.detach(before);
+            }
         }
     }
 

@@ -135,7 +135,22 @@ fn two_mounts_and_the_api_agree_in_the_end() {
         let seen = seen(begun);
         let more: Vec<_> = seen.iter().filter(|it| stored.get(it.0) != Some(it.1)).collect();
         let less: Vec<_> = stored.iter().filter(|it| seen.get(it.0) != Some(it.1)).collect();
-        assert!(more.is_empty() && less.is_empty(), "seen: {more:?}\nstored: {less:?}");
+        let about = |path: &String| {
+            let at = begun.at(path.trim_start_matches('/'));
+            let words = ["id", "revision", "unsaved"].map(|name| {
+                let mut value = [0; 200];
+                let length = rustix::fs::getxattr(&at, format!("user.loci.{name}"), &mut value[..]);
+                String::from_utf8_lossy(&value[..length.unwrap_or(0)]).into_owned()
+            });
+            let size = fs::metadata(&at).map_or(0, |it| it.len());
+            let entry =
+                one.port.entry_at(0, path).map(|it| (it.memory, it.revision, it.size_bytes));
+            format!("{path}: here {words:?}, {size} bytes; there {entry:?}\n")
+        };
+        let more: String = more.iter().map(|it| about(it.0)).collect();
+        let less: String = less.iter().map(|it| about(it.0)).collect();
+        let unsaved = begun.unsaved();
+        assert!(more.is_empty() && less.is_empty(), "seen: {more}\nstored: {less}\n{unsaved:?}");
     }
     assert!(one.port.versions_written(0) > 100);
 }
