@@ -51,7 +51,7 @@ impl Volume {
             return self.refuse(draft.ino, draft.generation, number, &why).map(|()| Next::Saved);
         }
         if theirs.digest == draft.digest {
-            self.conclude(draft, theirs);
+            self.conclude(draft, &theirs);
             return Ok(Next::Saved);
         }
         let base = draft.base.filter(|_| draft.memory.is_some());

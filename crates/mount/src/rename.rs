@@ -275,7 +275,7 @@ impl Volume {
                     tree.by_memory.remove(&mine.memory);
                 }
                 tree.release(plan.from);
-                outdated.extend(tree.written(plan.store, plan.from, entry));
+                outdated.extend(tree.written(plan.store, plan.from, &entry));
             }
             (Identity::Kept, entry) => {
                 if mine.is_some() {
@@ -408,7 +408,7 @@ impl Tree {
     }
 
     /// The file is this memory now, which has just been given its bytes.
-    fn written(&mut self, store: usize, ino: Ino, entry: Entry) -> Vec<Outdated> {
+    fn written(&mut self, store: usize, ino: Ino, entry: &Entry) -> Vec<Outdated> {
         let newest = Arc::new(self.newest(store, entry.clone()));
         self.enter(ino, &newest);
         let Ok(node) = self.get_mut(ino) else { return Vec::new() };
@@ -421,7 +421,7 @@ impl Tree {
                 file.epoch += u64::from(newest.digest != entry.digest);
                 node.stamp(newest.updated_at);
             } else {
-                file.base = Some(Base::of(&entry));
+                file.base = Some(Base::of(entry));
                 file.saved = Some(Arc::clone(&newest));
             }
         }

@@ -140,7 +140,7 @@ impl Volume {
             return refused.map(|()| Next::Saved);
         };
         if let Some(memory) = draft.memory.as_ref().filter(|it| it.digest == draft.digest) {
-            self.conclude(&draft, memory.as_ref().clone());
+            self.conclude(&draft, memory);
             return Ok(Next::Saved);
         }
         let edit = match (&draft.memory, draft.base) {
@@ -163,7 +163,7 @@ impl Volume {
         match self.edit(draft.store, vec![edit]).await {
             Ok(done) => {
                 let entry = done.into_iter().next().ok_or(Errno::EIO)?.entry;
-                self.conclude(&draft, entry);
+                self.conclude(&draft, &entry);
                 Ok(Next::Saved)
             }
             Err(refusal @ (Refusal::ExpectFailed | Refusal::Taken { .. } | Refusal::NotFound)) => {
@@ -188,7 +188,7 @@ impl Volume {
     }
 
     /// The server has what was drafted, or something newer by now.
-    pub(crate) fn conclude(&self, draft: &Draft, entry: Entry) {
+    pub(crate) fn conclude(&self, draft: &Draft, entry: &Entry) {
         self.cache().put(entry.version, Arc::clone(&draft.bytes));
         let newest = self.tree().newest(draft.store, entry.clone());
         if newest.digest != draft.digest {

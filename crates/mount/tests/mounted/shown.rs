@@ -5,7 +5,6 @@ use loci_model::Access;
 use loci_mount::memory::MemoryPort;
 use rustix::fs::{XattrFlags, getxattr, listxattr, removexattr, setxattr, statvfs};
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -143,15 +142,17 @@ fn a_mount_ended_from_outside_is_noticed() {
     });
 }
 
-/// Not a test but a process for one: mounts at the directory that it is told, and stays.
+/// What the process to be killed is told where to mount by, as one more name of a test.
+const TOLD: &str = "mount-at=";
+
+/// Nothing by itself: the process for the test below mounts where it is told, and stays.
 #[test]
-#[ignore = "is started by the test of killed mounts"]
 fn a_process_that_mounts() {
-    let mut directory = String::new();
-    std::io::stdin().read_line(&mut directory).unwrap();
+    let told = std::env::args().find_map(|word| word.strip_prefix(TOLD).map(str::to_owned));
+    let Some(directory) = told else { return };
     let port = Arc::new(MemoryPort::new(Arc::new(Now), &[("notes", Access::ReadWrite)]));
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let options = loci_mount::Options::new(directory.trim());
+    let options = loci_mount::Options::new(directory);
     let mount = runtime.block_on(loci_mount::Mount::start(options, port, Arc::new(Now))).unwrap();
     runtime.block_on(mount.ended());
 }
@@ -160,11 +161,9 @@ fn a_process_that_mounts() {
 fn a_mount_whose_process_was_killed_is_cleared_away() {
     let directory = tempfile::tempdir().unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "shown::a_process_that_mounts", "--ignored"]);
-    let mut process =
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let mut input = process.stdin.take().unwrap();
-    writeln!(input, "{}", directory.path().display()).unwrap();
+    command.args(["--exact", "shown::a_process_that_mounts"]);
+    command.arg(format!("{TOLD}{}", directory.path().display()));
+    let mut process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let notes = directory.path().join("notes");
     within(Duration::from_secs(10), "the mount", || notes.exists());
     process.kill().unwrap();
