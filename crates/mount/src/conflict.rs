@@ -5,14 +5,11 @@ use crate::errno;
 use crate::names;
 use crate::node::Base;
 use crate::port::{Act, At, Edit, Entry, Refusal};
-use crate::save::{Draft, Next, put, tail};
+use crate::save::{Draft, Next, digest, put, tail};
 use crate::volume::{Outdated, Volume};
 use fuser::Errno;
 use loci_model::{Expect, MemoryPath};
 use std::sync::Arc;
-
-/// Names to try beside a file.
-const ASIDE_MAX: u32 = 50;
 
 impl Volume {
     /// Finds out who won, and what that means for this file.
@@ -61,9 +58,17 @@ impl Volume {
         match base.and_then(|base| tail(&draft.bytes, base)) {
             Some(added) => self.append(draft, winner, added.to_owned()).await,
             None => {
-                self.put_aside(draft.store, &draft.path, &draft.name, &draft.bytes).await?;
-                self.yield_to(draft, theirs);
-                Err(Errno::ESTALE)
+                let (store, bytes) = (draft.store, &draft.bytes);
+                match self.put_aside(store, &draft.path, &draft.name, bytes).await {
+                    Ok(()) => {
+                        self.yield_to(draft, theirs);
+                        Err(Errno::ESTALE)
+                    }
+                    Err(errno) => {
+                        let why = "somebody else changed the memory, and nothing fits beside it";
+                        self.refuse(draft.ino, draft.generation, errno, why).map(|()| Next::Saved)
+                    }
+                }
             }
         }
     }
@@ -92,28 +97,34 @@ impl Volume {
 
     /// The file becomes what the server has. Bytes written since the draft stay, and what they
     /// started from is then the draft.
-    fn yield_to(&self, draft: &Draft, entry: Entry) {
+    pub(crate) fn yield_to(&self, draft: &Draft, entry: Entry) {
+        let mut outdated = vec![Outdated::Node(draft.ino)];
         let mut tree = self.tree();
         if let Some(parked) = draft.heir_of {
             tree.unpark(parked);
         }
+        let entry = Arc::new(tree.newest(draft.store, entry));
         tree.enter(draft.ino, &entry);
-        let Ok(node) = tree.get_mut(draft.ino) else { return };
-        let at = entry.updated_at;
-        let Ok(file) = node.file_mut() else { return };
-        if file.generation == draft.generation {
-            file.take_up(Arc::new(entry));
-            node.times.is_written_set = false;
-            node.stamp(at);
-        } else {
-            file.base = Some(Base { digest: draft.digest, size_bytes: draft.bytes.len() as u64 });
-            file.saved = Some(Arc::new(entry));
-        }
-        if let Ok(file) = node.file_mut() {
+        if let Ok(node) = tree.get_mut(draft.ino)
+            && let Ok(file) = node.file_mut()
+        {
             file.epoch += 1;
+            if file.generation == draft.generation {
+                file.take_up(Arc::clone(&entry));
+                node.times.is_written_set = false;
+                node.stamp(entry.updated_at);
+            } else {
+                let size_bytes = draft.bytes.len() as u64;
+                file.base = Some(Base { digest: draft.digest, size_bytes });
+                file.saved = Some(Arc::clone(&entry));
+            }
         }
+        if entry.path != draft.path {
+            tree.carry(draft.ino, &entry, &mut outdated);
+        }
+        outdated.extend(tree.verify(draft.store, entry.memory));
         drop(tree);
-        self.outdate([Outdated::Node(draft.ino)]);
+        self.outdate(outdated);
     }
 
     /// Saves bytes beside a path.
@@ -126,8 +137,10 @@ impl Volume {
     ) -> Result<(), Errno> {
         let text = std::str::from_utf8(bytes).map_err(|_| Errno::EILSEQ)?;
         let parent = path.parent().unwrap_or_default();
-        for attempt in 1..=ASIDE_MAX {
-            let aside = names::path(&format!("{parent}/{}", names::aside(name, attempt)))?;
+        let digest = digest(bytes);
+        for attempt in 1..=names::ASIDE_MAX {
+            let aside = names::aside(name, attempt, digest);
+            let aside = names::path(&format!("{parent}/{aside}"))?;
             let (at, expect) = (At::Path(aside), Expect::Absent);
             let edit = Edit { at, expect, act: put(Some(text.to_owned()), None) };
             match self.edit(store, vec![edit]).await {
@@ -142,7 +155,8 @@ impl Volume {
                 Err(refusal) => return Err(errno::of(&refusal)),
             }
         }
-        Err(Errno::EEXIST)
+        // The last name is the content's own: it is there already.
+        Ok(())
     }
 }
 

@@ -7,13 +7,12 @@ use crate::history::is_history;
 use crate::names::{self, Lasting};
 use crate::node::{Ino, Looks};
 use crate::save::Occasion;
-use crate::settle::SETTLE_AFTER;
 use crate::tree::Tree;
 use crate::volume::Volume;
 use fuser::{Errno, FileAttr, TimeOrNow};
 use std::ffi::OsStr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +46,10 @@ impl Volume {
             return if refused { Err(Errno::EROFS) } else { Ok((0, true)) };
         }
         let mut tree = self.tree();
+        if !tree.get(ino)?.is_linked {
+            // Somebody else removed it, and the kernel has not heard: it will look again.
+            return Err(Errno::ESTALE);
+        }
         if opening.is_writer || opening.is_emptied {
             tree.check_writable(ino)?;
         }
@@ -140,6 +143,10 @@ impl Volume {
         if handle.has_written {
             handle.has_written = false;
             handle.has_touched = false;
+            // If it waits to be settled, it waits from now on.
+            if let Ok(file) = tree.file_mut(ino) {
+                file.settle_at = file.settle_at.filter(|_| file.is_parked);
+            }
             return None;
         }
         // A copy of the descriptor hears of the same failure.
@@ -174,10 +181,10 @@ impl Volume {
         file.opens = file.opens.saturating_sub(1);
         let is_last = file.opens == 0;
         let is_pending = file.is_dirty && file.refusal().is_none();
-        let is_waiting = is_last && is_passing && file.saved.is_none();
-        if is_waiting {
-            file.settle_at = Some(Instant::now() + SETTLE_AFTER);
-            tree.unsettled.insert(ino);
+        // Who only reads it does not make it wait longer.
+        let is_to_wait = is_last && is_passing && file.saved.is_none() && file.settle_at.is_none();
+        if is_to_wait {
+            tree.wait(ino);
         }
         tree.forget(ino, 0);
         is_pending && (is_last || handle.has_written || handle.has_touched)
@@ -193,7 +200,13 @@ impl Volume {
         if is_history(ino) {
             return Err(Errno::EROFS);
         }
-        self.tree().check_writable(ino)?;
+        {
+            let tree = self.tree();
+            tree.check_writable(ino)?;
+            if through.is_none() && !tree.get(ino)?.is_linked {
+                return Err(Errno::ESTALE);
+            }
+        }
         let note = |tree: &mut Tree| {
             if let Some(through) = through {
                 tree.note_write(through);

@@ -12,10 +12,16 @@ use loci_model::MemoryId;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+/// Memories to remember as gone. It takes only until late answers have come.
+const GONE_MAX: usize = 100_000;
+
 impl Tree {
     /// A memory is as this entry says, or was a moment ago.
     pub(crate) fn hear(&mut self, store: usize, entry: Entry) -> Vec<Outdated> {
         let mut outdated = Vec::new();
+        if self.gone.contains(&entry.memory) {
+            return outdated;
+        }
         match self.by_memory.get(&entry.memory) {
             Some(ino) => self.hear_known(*ino, entry, &mut outdated),
             None => self.show(store, entry, &mut outdated),
@@ -26,6 +32,10 @@ impl Tree {
     /// A memory is gone, or nobody may see it any more.
     pub(crate) fn hear_gone(&mut self, store: usize, memory: MemoryId) -> Vec<Outdated> {
         let mut outdated = Vec::new();
+        if self.gone.len() >= GONE_MAX {
+            self.gone.clear();
+        }
+        self.gone.insert(memory);
         self.places[store].hidden.remove(&memory);
         let Some(ino) = self.by_memory.remove(&memory) else { return outdated };
         let path = self.path(ino);
@@ -36,12 +46,31 @@ impl Tree {
         }
         let Ok(file) = self.file_mut(ino) else { return outdated };
         let stays = file.is_dirty || file.is_parked;
+        let is_left = file.is_dirty && file.opens == 0;
         file.lose();
+        if is_left {
+            // Nobody is going to close it: it is made anew in a while.
+            self.wait(ino);
+        }
         if !stays {
             self.drop_shown(ino, &mut outdated);
             self.reveal(store, &path, &mut outdated);
         }
         outdated
+    }
+
+    /// The newest that was heard of this memory: an answer may be older than what came by the feed.
+    pub(crate) fn newest(&self, store: usize, entry: Entry) -> Entry {
+        let shown = self.by_memory.get(&entry.memory).and_then(|ino| self.file(*ino).ok());
+        let shown = shown.and_then(|file| file.saved.as_deref());
+        let hidden = self.places[store].hidden.get(&entry.memory);
+        let newer = [shown, hidden].into_iter().flatten().max_by_key(|it| it.revision);
+        newer.filter(|it| it.revision > entry.revision).cloned().unwrap_or(entry)
+    }
+
+    /// A file was made a memory by an answer; if that memory is gone by now, so is the file.
+    pub(crate) fn verify(&mut self, store: usize, memory: MemoryId) -> Vec<Outdated> {
+        if self.gone.contains(&memory) { self.hear_gone(store, memory) } else { Vec::new() }
     }
 
     fn hear_known(&mut self, ino: Ino, entry: Entry, outdated: &mut Vec<Outdated>) {
@@ -99,6 +128,7 @@ impl Tree {
     /// Shows a memory that is not in the tree.
     fn show(&mut self, store: usize, entry: Entry, outdated: &mut Vec<Outdated>) {
         let Some(parent) = self.make_room(store, &entry, outdated) else {
+            let entry = self.newest(store, entry);
             self.places[store].hidden.insert(entry.memory, entry);
             return;
         };

@@ -2,13 +2,15 @@
 //! programs use for a moment only, and how a segment too long for a file name is shown.
 
 use fuser::Errno;
-use loci_model::{Content, MemoryPath, limit};
+use loci_model::{Content, Digest, MemoryPath, limit};
 use std::ffi::OsStr;
 
 /// Bytes of a file name, as every file system has it.
 pub(crate) const NAME_BYTES_MAX: usize = 255;
 /// Hex digits behind the `~` of a name that was shortened.
 const MARK_DIGITS: usize = 16;
+/// Names to try beside a file.
+pub(crate) const ASIDE_MAX: u32 = 10;
 
 /// How long a file of this name is likely to live. Asked only about files that are no memories yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,12 +111,13 @@ pub(crate) fn shown(segment: &str) -> Option<String> {
     Some(format!("{}~{}", &segment[..cut], &mark[..MARK_DIGITS]))
 }
 
-/// The name beside `name` where the content of somebody who lost a race goes, for the so-manieth
-/// attempt to find a free one.
-pub(crate) fn aside(name: &str, attempt: u32) -> String {
+/// The name beside `name` where the content of somebody who lost a race goes: for the first few of
+/// them numbered, then marked by the content.
+pub(crate) fn aside(name: &str, attempt: u32, digest: Digest) -> String {
     let ending = match attempt {
         1 => ".conflict".to_owned(),
-        n => format!(".conflict-{n}"),
+        n if n < ASIDE_MAX => format!(".conflict-{n}"),
+        _ => format!(".conflict-{}", &digest.to_string()[..MARK_DIGITS]),
     };
     let mut cut = name.len().min(NAME_BYTES_MAX - ending.len());
     while !name.is_char_boundary(cut) {
@@ -215,8 +218,11 @@ mod tests {
 
     #[test]
     fn there_is_always_a_name_beside() {
-        assert_eq!(aside("notes.md", 1), "notes.md.conflict");
-        assert_eq!(aside("notes.md", 2), "notes.md.conflict-2");
-        assert!(aside(&"ä".repeat(127), 12).len() <= NAME_BYTES_MAX);
+        let digest = Content::Text("x".into()).digest();
+        assert_eq!(aside("notes.md", 1, digest), "notes.md.conflict");
+        assert_eq!(aside("notes.md", 2, digest), "notes.md.conflict-2");
+        let last = aside("notes.md", ASIDE_MAX, digest);
+        assert_eq!(last, format!("notes.md.conflict-{}", &digest.to_string()[..16]));
+        assert!(aside(&"ä".repeat(127), ASIDE_MAX, digest).len() <= NAME_BYTES_MAX);
     }
 }

@@ -8,13 +8,11 @@ use crate::node::{Base, Ino};
 use crate::port::{At, Edit, Entry, Refusal};
 use crate::remove::removal;
 use crate::save::put;
-use crate::settle::SETTLE_AFTER;
 use crate::tree::Tree;
-use crate::volume::Volume;
+use crate::volume::{Outdated, Volume};
 use fuser::Errno;
 use loci_model::{Expect, MemoryPath};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// How often a rename that found the server otherwise than it looked here is planned again.
 const ATTEMPTS_MAX: u32 = 4;
@@ -247,6 +245,7 @@ impl Volume {
     fn adopt(&self, asked: &Renaming, plan: &Plan, entry: Option<Entry>) -> Result<(), Errno> {
         let now = self.now();
         let mut tree = self.tree();
+        let mut outdated = Vec::new();
         if let Some(over) = plan.over {
             if let Some(theirs) = tree.file(over)?.saved.clone()
                 && tree.by_memory.get(&theirs.memory) == Some(&over)
@@ -276,7 +275,7 @@ impl Volume {
                     tree.by_memory.remove(&mine.memory);
                 }
                 tree.release(plan.from);
-                tree.written(plan.from, Arc::new(entry));
+                outdated.extend(tree.written(plan.store, plan.from, entry));
             }
             (Identity::Kept, entry) => {
                 if mine.is_some() {
@@ -284,13 +283,12 @@ impl Volume {
                 }
                 let is_mine = |it: &Entry| mine.as_ref().is_some_and(|me| me.memory == it.memory);
                 if let Some(entry) = entry.filter(is_mine) {
-                    tree.moved(plan.from, Arc::new(entry));
+                    outdated.extend(tree.moved(plan.store, plan.from, entry));
                 }
             }
             (Identity::Written, None) => {}
         }
         tree.resettle(plan.from);
-        let mut outdated = Vec::new();
         if !matches!(plan.identity, Identity::Parked) {
             tree.reveal(plan.store, &before, &mut outdated);
         }
@@ -375,10 +373,9 @@ impl Tree {
     fn park(&mut self, store: usize, ino: Ino) -> Result<(), Errno> {
         let file = self.file_mut(ino)?;
         file.is_parked = true;
-        file.settle_at = Some(Instant::now() + SETTLE_AFTER);
         if let Some(entry) = file.saved.clone() {
             self.parked.insert((store, entry.path.clone()), ino);
-            self.unsettled.insert(ino);
+            self.wait(ino);
         }
         Ok(())
     }
@@ -393,32 +390,46 @@ impl Tree {
         }
     }
 
-    /// A memory is at another path; its bytes are as they were.
-    pub(crate) fn moved(&mut self, ino: Ino, entry: Arc<Entry>) {
+    /// A memory is at another path, and for all we know its bytes are as they were.
+    pub(crate) fn moved(&mut self, store: usize, ino: Ino, entry: Entry) -> Vec<Outdated> {
+        let entry = Arc::new(self.newest(store, entry));
         self.enter(ino, &entry);
-        if let Ok(file) = self.file_mut(ino) {
-            file.source = Some((entry.memory, entry.version));
-            file.saved = Some(entry);
+        let Ok(file) = self.file_mut(ino) else { return Vec::new() };
+        let is_changed = file.saved.as_ref().is_some_and(|it| it.digest != entry.digest);
+        if file.is_dirty {
+            file.saved = Some(Arc::clone(&entry));
+        } else {
+            file.take_up(Arc::clone(&entry));
+            file.epoch += u64::from(is_changed);
         }
+        let mut outdated = self.verify(store, entry.memory);
+        outdated.extend(is_changed.then_some(Outdated::Node(ino)));
+        outdated
     }
 
     /// The file is this memory now, which has just been given its bytes.
-    fn written(&mut self, ino: Ino, entry: Arc<Entry>) {
-        self.enter(ino, &entry);
-        let Ok(node) = self.get_mut(ino) else { return };
-        let at = entry.updated_at;
+    fn written(&mut self, store: usize, ino: Ino, entry: Entry) -> Vec<Outdated> {
+        let newest = Arc::new(self.newest(store, entry.clone()));
+        self.enter(ino, &newest);
+        let Ok(node) = self.get_mut(ino) else { return Vec::new() };
         if let Ok(file) = node.file_mut() {
             let is_same = file.held.as_ref().is_none_or(|held| {
                 held.len() as u64 == entry.size_bytes && crate::save::digest(held) == entry.digest
             });
             if is_same {
-                file.take_up(entry);
-                node.stamp(at);
+                file.take_up(Arc::clone(&newest));
+                file.epoch += u64::from(newest.digest != entry.digest);
+                node.stamp(newest.updated_at);
             } else {
                 file.base = Some(Base::of(&entry));
-                file.saved = Some(entry);
+                file.saved = Some(Arc::clone(&newest));
             }
         }
+        let mut outdated = self.verify(store, newest.memory);
+        if newest.digest != entry.digest {
+            outdated.push(Outdated::Node(ino));
+        }
+        outdated
     }
 
     /// A file that is no memory yet and was renamed to a passing name waits anew.
@@ -426,9 +437,8 @@ impl Tree {
         let Ok(node) = self.get(ino) else { return };
         let is_passing = names::lasting(&node.name) == Lasting::Passing
             && node.file().is_ok_and(|file| file.saved.is_none() && file.opens == 0);
-        if is_passing && let Ok(file) = self.file_mut(ino) {
-            file.settle_at = Some(Instant::now() + SETTLE_AFTER);
-            self.unsettled.insert(ino);
+        if is_passing {
+            self.wait(ino);
         }
     }
 }

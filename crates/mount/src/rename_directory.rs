@@ -78,14 +78,17 @@ impl Volume {
         tree.keep(asked.parent, now);
         tree.keep(asked.to_parent, now);
         tree.get_mut(from)?.times.changed = now;
+        let mut outdated = Vec::new();
         for entry in done.into_iter().map(|it| it.entry) {
             let Some(ino) = tree.by_memory.get(&entry.memory).copied() else { continue };
             if tree.file(ino).is_ok_and(|file| file.is_parked) {
                 tree.parked.retain(|_, parked| *parked != ino);
                 tree.parked.insert((store, entry.path.clone()), ino);
             }
-            tree.moved(ino, Arc::new(entry));
+            outdated.extend(tree.moved(store, ino, entry));
         }
+        drop(tree);
+        self.outdate(outdated);
         Ok(())
     }
 }

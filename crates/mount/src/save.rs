@@ -80,7 +80,8 @@ impl Volume {
                 return Ok(());
             }
         }
-        Err(Errno::ESTALE)
+        let generation = self.tree().file(ino)?.generation;
+        self.refuse(ino, generation, Errno::ESTALE, "others change it faster than it can be saved")
     }
 
     fn draft(&self, ino: Ino, occasion: Occasion) -> Result<Option<Draft>, Errno> {
@@ -91,16 +92,18 @@ impl Volume {
             return Ok(None);
         };
         // A parked memory is settled before it is written to.
-        let is_later = match &file.saved {
-            Some(_) => file.is_parked,
-            None => match names::lasting(&name) {
-                Lasting::Scratch => true,
-                Lasting::Passing => occasion == Occasion::Close,
-                Lasting::Kept => false,
-            },
-        };
-        if is_later {
-            return Ok(None);
+        let is_parked = file.is_parked;
+        match names::lasting(&name) {
+            _ if is_parked => return Ok(None),
+            _ if file.saved.is_some() => {}
+            Lasting::Scratch => return Ok(None),
+            Lasting::Passing if occasion == Occasion::Close => {
+                if file.settle_at.is_none() {
+                    tree.wait(ino);
+                }
+                return Ok(None);
+            }
+            Lasting::Passing | Lasting::Kept => {}
         }
         let (generation, base, memory) = (file.generation, file.base, file.saved.clone());
         let path = match names::path(&tree.path(ino)) {
@@ -184,35 +187,40 @@ impl Volume {
         }
     }
 
-    /// The server has what was drafted.
+    /// The server has what was drafted, or something newer by now.
     pub(crate) fn conclude(&self, draft: &Draft, entry: Entry) {
         self.cache().put(entry.version, Arc::clone(&draft.bytes));
+        let newest = self.tree().newest(draft.store, entry.clone());
+        if newest.digest != draft.digest {
+            return self.yield_to(draft, newest);
+        }
+        let mut outdated = Vec::new();
         let mut tree = self.tree();
         if let Some(parked) = draft.heir_of {
             tree.unpark(parked);
         }
+        let entry = Arc::new(newest);
         tree.enter(draft.ino, &entry);
-        let Ok(node) = tree.get_mut(draft.ino) else { return };
-        let at = entry.updated_at;
-        let moved = entry.path != draft.path;
-        let entry = Arc::new(entry);
-        let Ok(file) = node.file_mut() else { return };
-        if file.generation == draft.generation {
-            file.take_up(Arc::clone(&entry));
-            node.stamp(at);
-        } else {
-            file.base = Some(Base::of(&entry));
-            file.source = Some((entry.memory, entry.version));
-            file.saved = Some(Arc::clone(&entry));
+        if let Ok(node) = tree.get_mut(draft.ino)
+            && let Ok(file) = node.file_mut()
+        {
+            if file.generation == draft.generation {
+                file.take_up(Arc::clone(&entry));
+                node.stamp(entry.updated_at);
+            } else {
+                file.base = Some(Base::of(&entry));
+                file.source = Some((entry.memory, entry.version));
+                file.saved = Some(Arc::clone(&entry));
+            }
         }
-        let mut outdated = Vec::new();
         if draft.generation == NEW {
             // The kernel was told to believe in its times for a while.
             outdated.push(Outdated::Attributes(draft.ino));
         }
-        if moved {
+        if entry.path != draft.path {
             tree.carry(draft.ino, &entry, &mut outdated);
         }
+        outdated.extend(tree.verify(draft.store, entry.memory));
         drop(tree);
         self.outdate(outdated);
     }

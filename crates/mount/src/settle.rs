@@ -7,6 +7,7 @@ use crate::names;
 use crate::node::{Body, Ino};
 use crate::port::{At, Edit, Refusal};
 use crate::save::{Occasion, put};
+use crate::tree::Tree;
 use crate::volume::Volume;
 use fuser::Errno;
 use loci_model::Expect;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a passing or parked file may wait for what comes next.
-pub(crate) const SETTLE_AFTER: Duration = Duration::from_secs(2);
+const SETTLE_AFTER: Duration = Duration::from_secs(2);
 /// How often to look.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -25,6 +26,24 @@ pub struct Unsaved {
     pub path: String,
     /// Why.
     pub why: String,
+}
+
+impl Tree {
+    /// A file waits for what comes next, for a while.
+    pub(crate) fn wait(&mut self, ino: Ino) {
+        if let Ok(file) = self.file_mut(ino) {
+            file.settle_at = Some(Instant::now() + SETTLE_AFTER);
+            self.unsettled.insert(ino);
+        }
+    }
+
+    /// It waits no longer.
+    fn decide(&mut self, ino: Ino) {
+        self.unsettled.remove(&ino);
+        if let Ok(file) = self.file_mut(ino) {
+            file.settle_at = None;
+        }
+    }
 }
 
 impl Volume {
@@ -82,7 +101,7 @@ impl Volume {
         if is_parked {
             self.settle_parked(ino).await
         } else {
-            self.tree().unsettled.remove(&ino);
+            self.tree().decide(ino);
             self.save(ino, Occasion::Demand).await
         }
     }
@@ -117,9 +136,9 @@ impl Volume {
             Ok(done) => {
                 let mut tree = self.tree();
                 tree.release(ino);
-                if let Some(done) = done.into_iter().next() {
-                    tree.moved(ino, Arc::new(done.entry));
-                }
+                let moved = done.into_iter().next().map(|it| tree.moved(store, ino, it.entry));
+                drop(tree);
+                self.outdate(moved.into_iter().flatten());
             }
             Err(Refusal::NotFound) => {
                 self.refresh(store, entry.memory).await?;

@@ -46,6 +46,8 @@ pub(crate) struct Tree {
     /// Files shown under a scratch name, by where the server has them.
     pub(crate) parked: HashMap<(usize, MemoryPath), Ino>,
     pub(crate) handles: HashMap<u64, Handle>,
+    /// Memories that are gone, for whoever hears of them late.
+    pub(crate) gone: HashSet<MemoryId>,
     /// Files that wait to be settled.
     pub(crate) unsettled: HashSet<Ino>,
     /// Memories that will expire, the next one first. One that was given another time since is
@@ -70,6 +72,7 @@ impl Tree {
             by_memory: HashMap::default(),
             parked: HashMap::default(),
             handles: HashMap::default(),
+            gone: HashSet::default(),
             unsettled: HashSet::default(),
             expiring: BTreeSet::new(),
             next_handle: 0,
@@ -289,9 +292,21 @@ impl Tree {
     pub(crate) fn enter(&mut self, ino: Ino, entry: &Entry) {
         let Some(node) = self.nodes.get(&ino) else { return };
         self.places[node.store].hidden.remove(&entry.memory);
-        self.by_memory.insert(entry.memory, ino);
         if let Some(at) = entry.attributes.expires_at {
             self.expiring.insert((at, node.store, entry.memory));
+        }
+        let before = self.by_memory.insert(entry.memory, ino).filter(|before| *before != ino);
+        let is_shown_twice = |file: &File| {
+            !file.is_parked && file.saved.as_ref().is_some_and(|it| it.memory == entry.memory)
+        };
+        // It has moved, and this is heard before the move is.
+        if let Some(before) = before.filter(|it| self.file(*it).is_ok_and(is_shown_twice)) {
+            if let Ok(file) = self.file_mut(before) {
+                file.lose();
+            }
+            if self.file(before).is_ok_and(|file| !file.is_dirty) {
+                self.detach(before);
+            }
         }
     }
 

@@ -43,8 +43,8 @@ const ARROWS: [(&str, &[&str]); 13] = [
 ];
 
 /// Crates that are development code themselves and are never shipped.
-const DEVELOPMENT: [&str; 5] =
-    ["xtask", "loci-it", "loci-open-policy", "loci-test-postgres", "loci-bench"];
+const DEVELOPMENT: [&str; 6] =
+    ["xtask", "loci-it", "loci-open-policy", "loci-test-mount", "loci-test-postgres", "loci-bench"];
 
 /// The feature that takes the first lock off, and the only ones that may speak of it: whoever has
 /// it, and whoever tests the second lock, by a feature of its own that is not on by itself.

@@ -70,6 +70,11 @@ impl Begun {
         }
     }
 
+    /// What is not saved now.
+    pub(crate) fn unsaved(&self) -> Vec<Unsaved> {
+        self.mount.as_ref().map_or(Vec::new(), Mount::unsaved)
+    }
+
     /// The mount point.
     pub(crate) fn root(&self) -> &Path {
         self.directory.path()

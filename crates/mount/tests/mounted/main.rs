@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod begun;
+mod crowd;
 mod files;
 mod names;
 mod others;

@@ -5,8 +5,10 @@ use super::agent::AgentCommand;
 use super::chat::ChatCommand;
 use super::events::EventsArgs;
 use super::grant::{GrantArgs, GrantsArgs, RevokeArgs};
+use super::knowledge::KnowledgeCommand;
 use super::mcp::McpArgs;
 use super::mount::{MountArgs, UmountArgs};
+use super::reembed::ReembedArgs;
 use super::seal::{OpenArgs, SealArgs, SealCommand};
 use super::session::SessionCommand;
 use super::sync::SyncArgs;
@@ -106,6 +108,9 @@ pub(crate) enum Command {
     Check,
     /// Make all vectors for search by meaning anew
     Reembed(ReembedArgs),
+    /// What models read beside the rules
+    #[command(subcommand)]
+    Knowledge(KnowledgeCommand),
     /// Measure search on questions whose answers are known
     Eval(EvalArgs),
     /// Copy the database to a new file while work goes on
@@ -286,13 +291,6 @@ pub(crate) struct CompactArgs {
     /// Bring back what the summary at this path was made from
     #[arg(long, value_name = "PATH")]
     pub(crate) undo: Option<String>,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct ReembedArgs {
-    /// Begin, and leave the rest to the background
-    #[arg(long)]
-    pub(crate) no_wait: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -22,6 +22,7 @@ mod history;
 mod import;
 mod ingest;
 mod key;
+mod knowledge;
 mod list;
 mod mcp;
 mod mount;
@@ -138,6 +139,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         Command::Sync(args) => sync::run(&client, format, args).await,
         Command::Check => check::run(&mut client, format).await,
         Command::Reembed(args) => reembed::run(&mut client, format, args).await,
+        Command::Knowledge(command) => knowledge::run(&mut client, format, command).await,
         Command::Backup(args) => backup::backup(&mut client, format, &args.file).await,
         Command::Export(args) => backup::export(&mut client, format, &args.file).await,
         Command::Import(args) => import::run(&mut client, format, &args.file).await,
