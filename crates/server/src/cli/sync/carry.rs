@@ -3,7 +3,7 @@
 //! what the other one wrote, and sets the file aside.
 
 use super::folder::{Placing, Stamp, Written};
-use super::journal::{self, Went};
+use super::journal::{self, Note, Went};
 use super::local::settled;
 use super::pass::{Pair, Task};
 use super::plan::Step;
@@ -12,7 +12,7 @@ use super::state::Base;
 use crate::exit::{Exit, Failure};
 use futures_util::StreamExt;
 use futures_util::stream;
-use loci_model::{AttributesPatch, Digest, Expect, MemoryId};
+use loci_model::{AttributesPatch, Content, Digest, Expect, MemoryId};
 use loci_mount::port::{Act, At, Done, Edit, Entry, Refusal};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -137,8 +137,9 @@ impl<'p> Carrier<'p> {
             }
             expected = None;
         }
+        let (memory, digest) = (Some(entry.memory), entry.digest);
         let note =
-            |stamp| journal::note(folder, path, entry.memory, entry.digest, stamp, Went::Down);
+            |stamp| journal::note(folder, &Note { went: Went::Down, path, memory, digest, stamp });
         let placing = Placing {
             expected,
             text: text.as_bytes(),
@@ -233,6 +234,13 @@ impl<'p> Carrier<'p> {
             (Step::Update(digest), Some(base)) => (At::Memory(base.memory), Expect::Digest(digest)),
             _ => (At::Path(task.path.clone()), Expect::Absent),
         };
+        let digest = Content::Text(text.clone()).digest();
+        let path = task.path.as_str();
+        let up = Note { went: Went::Up, path, memory: None, digest, stamp };
+        if let Err(error) = journal::note(&self.pair.folder, &up) {
+            report.warn(path, &error.to_string());
+            return None;
+        }
         let act = Act::Put { text: Some(text), to: None, attributes };
         let edit = Edit { at, expect, act };
         Some(Outgoing { task, stamp: Some(stamp), edit })
@@ -258,7 +266,9 @@ impl<'p> Carrier<'p> {
         self.pair.remote.learn(entry);
         self.remember(path, memory, digest, stamp);
         // Without it nothing is lost but a little time, if this process dies before the state is saved.
-        let _ = journal::note(&self.pair.folder, path, memory, digest, stamp, Went::Up);
+        let memory = Some(memory);
+        let done = Note { went: Went::Done, path, memory, digest, stamp };
+        let _ = journal::note(&self.pair.folder, &done);
         match &out.task.moved_from {
             Some(from) => {
                 self.pair.state.bases.remove(from);

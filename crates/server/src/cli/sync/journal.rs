@@ -1,13 +1,16 @@
 //! What a pass did since the state was last saved, line by line, so that a sync that is killed does not
 //! take its own work for somebody's change. A text that comes down is noted before it gets its name, and
-//! counts if the file looks as noted; one that went up is noted once the store has it.
+//! counts if the file looks as noted; one that goes up is noted before it is sent, and counts if the
+//! store has it; and again when the store has said so.
 //!
 //! A line that is missing or cut off costs a `.conflict` that nobody needed, never a text.
 
 use super::folder::{Folder, Stamp};
 use super::state::{Base, State};
 use loci_model::{Digest, MemoryId, MemoryPath};
+use loci_mount::port::Entry;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::io;
 
 /// The name of the file.
@@ -16,57 +19,74 @@ const BYTES_MAX: usize = 256 * 1024 * 1024;
 
 #[derive(Serialize, Deserialize)]
 struct Line {
+    went: Went,
     path: String,
-    id: String,
     sha256: String,
+    /// Not known of one that is to be made.
+    id: Option<String>,
     mtime_ns: i64,
     size: u64,
-    is_sent: bool,
 }
 
-/// Which way a text went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Which way a text goes, and how far it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Went {
-    /// To the store, which has it.
-    Up,
-    /// To the directory, which will have it when the file looks as noted.
+    /// To the directory: it is there when the file looks as noted.
     Down,
+    /// To the store: it is there when the store has this text.
+    Up,
+    /// Both have it.
+    Done,
 }
 
-/// Notes that both sides have this text now, or will have it in a moment.
-pub(super) fn note(
-    folder: &Folder,
-    path: &str,
-    memory: MemoryId,
-    digest: Digest,
-    stamp: Stamp,
-    went: Went,
-) -> io::Result<()> {
+/// A text on its way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Note<'a> {
+    pub(super) went: Went,
+    pub(super) path: &'a str,
+    pub(super) memory: Option<MemoryId>,
+    pub(super) digest: Digest,
+    pub(super) stamp: Stamp,
+}
+
+/// Notes a text on its way.
+pub(super) fn note(folder: &Folder, note: &Note<'_>) -> io::Result<()> {
     let line = Line {
-        path: path.to_owned(),
-        id: memory.to_string(),
-        sha256: digest.to_string(),
-        mtime_ns: stamp.mtime_ns,
-        size: stamp.size,
-        is_sent: went == Went::Up,
+        went: note.went,
+        path: note.path.to_owned(),
+        sha256: note.digest.to_string(),
+        id: note.memory.map(|memory| memory.to_string()),
+        mtime_ns: note.stamp.mtime_ns,
+        size: note.stamp.size,
     };
     let mut bytes = serde_json::to_vec(&line)?;
     bytes.push(b'\n');
     folder.append_own(FILE, &bytes)
 }
 
-/// Takes in what an interrupted pass had done.
-pub(super) fn replay(folder: &Folder, state: &mut State) -> io::Result<()> {
+/// Takes in what an interrupted pass had done, by what the store has now.
+pub(super) fn replay(
+    folder: &Folder,
+    remote: &BTreeMap<String, Entry>,
+    state: &mut State,
+) -> io::Result<()> {
     let Some(bytes) = folder.read_own(FILE, BYTES_MAX)? else { return Ok(()) };
     for line in bytes.split(|byte| *byte == b'\n') {
         let Ok(line) = serde_json::from_slice::<Line>(line) else { continue };
-        let (Ok(path), Ok(memory), Ok(digest)) =
-            (MemoryPath::parse(&line.path), line.id.parse(), line.sha256.parse())
-        else {
+        let (Ok(path), Ok(digest)) = (MemoryPath::parse(&line.path), line.sha256.parse()) else {
             continue;
         };
         let noted = Stamp { mtime_ns: line.mtime_ns, size: line.size };
-        if line.is_sent || folder.stamp(&path)? == Some(noted) {
+        let named = line.id.and_then(|id| id.parse().ok());
+        let there = remote.get(&line.path).filter(|entry| entry.digest == digest);
+        let memory = match line.went {
+            Went::Down if folder.stamp(&path)? == Some(noted) => named,
+            Went::Up => there.map(|entry| entry.memory),
+            Went::Done => named,
+            Went::Down => None,
+        };
+        if let Some(memory) = memory {
             // That it looks so is enough to know whose text it is, but not that it was not touched.
             state.bases.insert(line.path, Base { memory, digest, stamp: None });
         }
@@ -90,20 +110,28 @@ mod tests {
         std::fs::write(temporary.path().join("a"), "text").unwrap();
         let path = MemoryPath::parse("/a").unwrap();
         let stamp = folder.stamp(&path).unwrap().unwrap();
-        let (memory, digest) = (MemoryId::from_u128(1), Digest::from_bytes([1; 32]));
-        note(&folder, "/a", memory, digest, stamp, Went::Down).unwrap();
-        note(&folder, "/b", memory, digest, stamp, Went::Down).unwrap();
-        note(&folder, "/c", memory, digest, stamp, Went::Up).unwrap();
+        let (memory, digest) = (Some(MemoryId::from_u128(1)), Digest::from_bytes([1; 32]));
         let other = Stamp { size: stamp.size + 1, ..stamp };
-        note(&folder, "/a", memory, Digest::from_bytes([2; 32]), other, Went::Down).unwrap();
+        for (went, path, stamp) in [
+            (Went::Down, "/a", stamp),
+            (Went::Down, "/b", stamp),
+            (Went::Done, "/c", stamp),
+            (Went::Up, "/d", stamp),
+        ] {
+            note(&folder, &Note { went, path, memory, digest, stamp }).unwrap();
+        }
+        let digest_after = Digest::from_bytes([2; 32]);
+        let late =
+            Note { went: Went::Down, path: "/a", memory, digest: digest_after, stamp: other };
+        note(&folder, &late).unwrap();
         folder.append_own(FILE, b"{\"path\": \"/a").unwrap();
         let mut state = State::default();
-        replay(&folder, &mut state).unwrap();
+        replay(&folder, &BTreeMap::new(), &mut state).unwrap();
         assert_eq!(state.bases.keys().collect::<Vec<_>>(), ["/a", "/c"]);
         assert_eq!(state.bases["/a"].digest, digest);
         clear(&folder).unwrap();
         let mut state = State::default();
-        replay(&folder, &mut state).unwrap();
+        replay(&folder, &BTreeMap::new(), &mut state).unwrap();
         assert_eq!(state, State::default());
     }
 }

@@ -130,9 +130,10 @@ async fn pair(
     let port: Arc<dyn Port> = Arc::new(HttpPort::new(acting.client(), chosen, "sync"));
     scan::clean(&folder).map_err(|error| Failure::io("cannot read the directory", &error))?;
     let mut state = State::load(&folder, store.id)?;
-    journal::replay(&folder, &mut state)
-        .map_err(|error| Failure::io("cannot read the journal of the sync", &error))?;
     let remote = Remote::load(Arc::clone(&port), store.id).await;
+    let remote = remote.map_err(|refusal| failure(&refusal))?;
+    journal::replay(&folder, &remote.by_path(), &mut state)
+        .map_err(|error| Failure::io("cannot read the journal of the sync", &error))?;
     Ok(Pair {
         folder,
         store: store.id,
@@ -144,7 +145,7 @@ async fn pair(
         allows_deletes: args.allow_deletes,
         looks_twice: !args.once,
         state,
-        remote: remote.map_err(|refusal| failure(&refusal))?,
+        remote,
         locals: Locals::new(usize::try_from(store.content_bytes_max).unwrap_or(usize::MAX - 1)),
         missing: Default::default(),
     })
