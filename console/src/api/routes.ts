@@ -10,7 +10,7 @@ export const logout = (): Promise<void> => call("POST", "/console/logout", { bod
 export const session = (): Promise<Wire.Session> => call("GET", "/console/session", { is401Plain: true });
 export const stores = (): Promise<{ data: Wire.StoreRow[]; is_truncated: boolean }> => read("/console/stores");
 export const storesOf = (who: string): Promise<{ data: Wire.StoreRow[] }> => call("GET", "/console/stores", { as: who });
-export const overview = (hours: number): Promise<Wire.Overview> => read(url("/console/overview", { hours }));
+export const overview = (hours: number): Promise<Wire.Overview> => read(url("/console/series", { hours }));
 export const names = (ids: string[]): Promise<{ data: Record<string, Wire.Named> }> => read(url("/console/names", { ids: ids.join(",") }));
 
 export const createStore = (body: { name: string; description: string }): Promise<{ id: string }> => call("POST", "/v1/memory_stores", { body, isDoor: true });
