@@ -51,6 +51,13 @@ impl Engine {
         Ok(self.storage.principals(&pass).await?)
     }
 
+    /// The principal on whose authority the caller acts.
+    pub async fn own_principal(&self, context: &Context) -> Result<Principal> {
+        let caller = &context.caller;
+        let own = self.storage.principal(caller.workspace, caller.principal).await?;
+        own.ok_or(Error::NotFound("principal"))
+    }
+
     /// The principal that a text names, as [`Self::named`] finds it; it must be there.
     pub async fn find_principal(&self, context: &Context, text: &str) -> Result<Principal> {
         self.named(context, text).await?.ok_or(Error::NotFound("principal"))

@@ -4,7 +4,7 @@ use crate::{Context, Engine, Error, Result};
 use loci_model::policy;
 use loci_model::query::{ListCursor, ListItem, ListQuery, StoreStats, Tally, VersionQuery};
 use loci_model::store::Partitioning;
-use loci_model::{At, Memory, Page, StoreId, Version, VersionId, View};
+use loci_model::{At, Memory, Page, StoreId, Version, VersionId, View, limit};
 
 impl Engine {
     /// One memory. Where each owner has its own paths, a path by itself is what changed there last,
@@ -36,6 +36,41 @@ impl Engine {
     ) -> Result<Page<ListItem, ListCursor>> {
         let pass = self.read_pass(context, store).await?;
         Ok(self.storage.list(&pass, query).await?)
+    }
+
+    /// The same, ending early where contents are large: bounded in bytes as well as in number.
+    pub async fn list_bounded(
+        &self,
+        context: &Context,
+        store: StoreId,
+        query: &ListQuery,
+    ) -> Result<Page<ListItem, ListCursor>> {
+        let is_full = query.view == View::Full;
+        if !is_full || query.limit <= limit::PAGE_FULL_ITEMS_MAX {
+            return self.list(context, store, query).await;
+        }
+        let mut whole = Page { items: Vec::new(), next: query.after.clone() };
+        let mut bytes = 0;
+        while whole.items.len() < query.limit && bytes < limit::ENTRIES_PAGE_BYTES {
+            let left = query.limit - whole.items.len();
+            let step = ListQuery {
+                after: whole.next.take(),
+                limit: left.min(limit::PAGE_FULL_ITEMS_MAX),
+                ..query.clone()
+            };
+            let page = self.list(context, store, &step).await?;
+            for item in &page.items {
+                if let ListItem::Memory(memory) = item {
+                    bytes += usize::try_from(memory.size_bytes).unwrap_or(usize::MAX);
+                }
+            }
+            whole.items.extend(page.items);
+            whole.next = page.next;
+            if whole.next.is_none() {
+                break;
+            }
+        }
+        Ok(whole)
     }
 
     /// One version.

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderName, HeaderValue, StatusCode};
 use loci_engine::codes;
-use loci_model::{Invalid, RequestId, Timestamp};
+use loci_model::{Invalid, MemoryId, MemoryPath, RequestId, Timestamp};
 use std::borrow::Cow;
 
 /// Shorthand for what routes return.
@@ -68,6 +68,10 @@ pub(crate) struct Failure {
     closes: bool,
     /// What happened, for the log only.
     internal: Option<String>,
+    /// The engine's own name for it.
+    code: Option<&'static str>,
+    /// What is in the way.
+    blocker: Option<(Option<MemoryId>, MemoryPath)>,
 }
 
 impl Failure {
@@ -80,6 +84,8 @@ impl Failure {
             limited: None,
             closes: false,
             internal: None,
+            code: None,
+            blocker: None,
             kind: error_type(status),
         }
     }
@@ -133,7 +139,16 @@ impl Failure {
         let body = match shape {
             Shape::Envelope => serde_json::to_vec(&ErrorEnvelope {
                 kind: "error",
-                error: ErrorBody { kind: self.kind, message: &self.message },
+                error: ErrorBody {
+                    kind: self.kind,
+                    message: &self.message,
+                    code: self.code,
+                    conflicting_path: self.blocker.as_ref().map(|(_, path)| path.as_str()),
+                    conflicting_memory_id: self
+                        .blocker
+                        .as_ref()
+                        .and_then(|(memory, _)| memory.map(|id| id.to_string())),
+                },
                 request_id: request.to_string(),
             }),
             Shape::Coded => {
@@ -218,6 +233,13 @@ impl From<&loci_engine::Error> for Failure {
         let status = StatusCode::from_u16(code.status).expect("the table holds real statuses");
         let mut failure = Self::new(status, error.to_string());
         failure.retry_after_secs = codes::retry_after_secs(error).map(u64::from);
+        failure.code = Some(code.name);
+        if let loci_engine::Error::PathTaken { memory, path } = error {
+            failure.blocker = Some((*memory, path.clone()));
+        }
+        if let loci_engine::Error::Repeat { memory, path } = error {
+            failure.blocker = Some((Some(*memory), path.clone()));
+        }
         if let loci_engine::Error::ExpectFailed = error {
             failure.kind = "memory_precondition_failed_error";
         }

@@ -1,9 +1,9 @@
 //! The OpenAPI document: our routes and the doors', generated from the code that serves them.
 
 use crate::routes::{
-    admin, attributes, brief, changes, chats, compact, context, documents, dump, duplicates,
-    embedding, erase, events, grants, health, keys, knowledge, policy, principals, sealed, search,
-    sessions_note, stats, switches,
+    admin, attributes, brief, changes, chats, compact, context, documents, dump, duplicates, edits,
+    embedding, entries, erase, events, grants, health, keys, knowledge, policy, principals, sealed,
+    search, sessions_note, stats, switches, whoami,
 };
 use crate::wire::ErrorEnvelope;
 use bytes::Bytes;
@@ -33,6 +33,10 @@ use utoipa::{Modify, OpenApi, ToSchema};
         erase::erase,
         sealed::put,
         sealed::fetch,
+        whoami::show,
+        entries::list,
+        entries::show,
+        edits::apply,
         changes::list,
         search::in_store,
         search::everywhere,
@@ -74,6 +78,7 @@ use utoipa::{Modify, OpenApi, ToSchema};
     tags(
         (name = "attributes", description = "What is known about memories beside their content"),
         (name = "sealed", description = "Content that clients encrypt and only clients can open"),
+        (name = "entries", description = "Memories with their attributes, listed and edited in batches"),
         (name = "changes", description = "What happened in a store, in order"),
         (name = "search", description = "Finding memories, by word and by meaning"),
         (name = "knowledge", description = "Facts in time and entities, derived from memories"),

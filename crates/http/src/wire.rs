@@ -28,6 +28,15 @@ pub(crate) struct ErrorBody<'a> {
     pub(crate) kind: &'static str,
     /// For people; not stable.
     pub(crate) message: &'a str,
+    /// What exactly, where the type alone does not tell: see the list of codes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) code: Option<&'static str>,
+    /// The path that is in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) conflicting_path: Option<&'a str>,
+    /// The memory that is in the way, if the caller may know it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) conflicting_memory_id: Option<String>,
 }
 
 /// A whole list.

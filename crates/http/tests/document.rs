@@ -25,6 +25,10 @@ async fn the_document_lists_every_native_route() {
         (format!("{store}/memories/{{memory_id}}/erase"), &["post"]),
         (format!("{store}/sealed"), &["post"]),
         (format!("{store}/memories/{{memory_id}}/sealed"), &["get"]),
+        ("/v1/whoami".into(), &["get"]),
+        (format!("{store}/entries"), &["get"]),
+        (format!("{store}/entries/{{memory_id}}"), &["get"]),
+        (format!("{store}/edits"), &["post"]),
         (format!("{store}/changes"), &["get"]),
         (format!("{store}/search"), &["post"]),
         ("/v1/search".into(), &["post"]),
@@ -62,7 +66,7 @@ async fn the_document_lists_every_native_route() {
             assert!(route["responses"]["4XX"]["content"].is_object(), "{method} {path}");
         }
     }
-    assert_eq!(paths.len(), 41);
+    assert_eq!(paths.len(), 45);
     let schemas = document["components"]["schemas"].as_object().unwrap();
     for (name, schema) in schemas {
         for (field, described) in schema["properties"].as_object().into_iter().flatten() {

@@ -44,6 +44,14 @@ pub const PAGE_FULL_ITEMS_MAX: usize = 20;
 pub const PAGE_ITEMS_DEFAULT: usize = 20;
 /// Changes on one page of the feed.
 pub const CHANGES_PAGE_MAX: usize = 1000;
+/// Seconds for which a request may wait for the feed to go on.
+pub const CHANGES_WAIT_SECS_MAX: u64 = 30;
+/// Entries on one page of a listing with attributes.
+pub const ENTRIES_PAGE_MAX: usize = 1000;
+/// Bytes of content after which such a page ends early.
+pub const ENTRIES_PAGE_BYTES: usize = 1024 * 1024;
+/// Characters of the word that says in the feed why something was written.
+pub const REASON_CHARS_MAX: usize = 32;
 /// Sources a derived version may name.
 pub const DERIVED_FROM_MAX: usize = 1000;
 /// Stores attached to one session.

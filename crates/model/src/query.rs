@@ -105,6 +105,42 @@ pub enum ListCursor {
     Time(Timestamp, MemoryId),
 }
 
+impl ListCursor {
+    /// The position in a few bytes, for doors to wrap.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Memory(path, id) => {
+                [&b"p"[..], &id.to_bytes(), path.as_str().as_bytes()].concat()
+            }
+            Self::Directory(prefix) => [b"d", prefix.as_str().as_bytes()].concat(),
+            Self::Time(at, id) => {
+                [&b"t"[..], &at.as_micros().to_be_bytes(), &id.to_bytes()].concat()
+            }
+        }
+    }
+
+    /// The position that such bytes mean in a listing of this order.
+    pub fn from_bytes(order: ListOrder, bytes: &[u8]) -> Option<Self> {
+        let by_path = order == ListOrder::Path;
+        match bytes.split_first()? {
+            (b'p', rest) if by_path => {
+                let (id, path) = rest.split_first_chunk()?;
+                let path = MemoryPath::parse(std::str::from_utf8(path).ok()?).ok()?;
+                Some(Self::Memory(path, MemoryId::from_bytes(*id)))
+            }
+            (b'd', rest) if by_path => {
+                Some(Self::Directory(PathPrefix::parse(std::str::from_utf8(rest).ok()?).ok()?))
+            }
+            (b't', rest) if !by_path => {
+                let (at, id) = rest.split_first_chunk()?;
+                let at = Timestamp::from_micros(i64::from_be_bytes(*at));
+                Some(Self::Time(at, MemoryId::from_bytes(id.try_into().ok()?)))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// One line of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListItem {

@@ -33,6 +33,8 @@ pub(crate) struct Holding {
     engine: Engine,
     /// Makes vectors for what is written, once started.
     following: Option<JoinHandle<()>>,
+    /// Hears what other servers wrote.
+    hearing: JoinHandle<()>,
     /// The workspace and its administrator, whom whoever opened the place acts as.
     start: FirstStart,
     /// What models may do by themselves.
@@ -75,7 +77,9 @@ impl Holding {
         })?;
         let (tools, mcp) = (ToolOptions::default(), McpOptions::default());
         let qiforge = Arc::default();
-        Ok(Self { held, engine, following: None, start, tools, mcp, qiforge })
+        let listener = engine.clone();
+        let hearing = tokio::spawn(async move { listener.listen_to_others().await });
+        Ok(Self { held, engine, following: None, hearing, start, tools, mcp, qiforge })
     }
 
     /// The same place, shared and summarised as the configuration says.
@@ -190,11 +194,11 @@ impl Holding {
 
     /// Gives the place back; a directory with its log folded into the database.
     pub(crate) async fn release(self) {
-        let Self { held, engine, following, .. } = self;
-        if let Some(following) = following {
-            // What it was at is taken up by the next start.
-            following.abort();
-            let _ = following.await;
+        let Self { held, engine, following, hearing, .. } = self;
+        // What they were at is taken up by the next start.
+        for work in following.into_iter().chain([hearing]) {
+            work.abort();
+            let _ = work.await;
         }
         drop(engine);
         held.close().await;
@@ -223,6 +227,7 @@ impl Answering {
     /// Tells everything that watches [`Self::stopping`] to end.
     pub(crate) fn stop(&self) {
         self.stop.send_replace(true);
+        self.holding.engine.end_waiting();
     }
 
     /// Finishes what others are asking, then gives the place back. The socket goes before the lock:

@@ -9,7 +9,7 @@ use super::query::{Query, refuse};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use loci_model::query::{Direction, ListCursor, ListOrder};
-use loci_model::{MemoryId, MemoryPath, PathPrefix, SessionId, StoreId, Timestamp};
+use loci_model::{SessionId, StoreId, Timestamp};
 
 const PREFIX: &str = "page_";
 const FORMAT: u8 = 1;
@@ -59,21 +59,7 @@ impl Cursor {
             }
             Self::Memories(order, direction, at) => {
                 bytes.extend([b'm', order_code(*order), direction_code(*direction)]);
-                match at {
-                    ListCursor::Memory(path, id) => {
-                        bytes.push(b'p');
-                        bytes.extend(id.to_bytes());
-                        bytes.extend(path.as_str().as_bytes());
-                    }
-                    ListCursor::Directory(prefix) => {
-                        bytes.push(b'd');
-                        bytes.extend(prefix.as_str().as_bytes());
-                    }
-                    ListCursor::Time(at, id) => {
-                        bytes.push(b't');
-                        put_moment(&mut bytes, *at, id.to_bytes());
-                    }
-                }
+                bytes.extend(at.to_bytes());
             }
             Self::Versions(seq) => {
                 bytes.push(b'v');
@@ -110,7 +96,8 @@ impl Cursor {
             b's' => Self::Stores(rest.time()?, StoreId::from_bytes(rest.array()?)),
             b'm' => {
                 let (order, direction) = (order_of(rest.byte()?)?, direction_of(rest.byte()?)?);
-                Self::Memories(order, direction, rest.list_position(order)?)
+                let at = ListCursor::from_bytes(order, std::mem::take(&mut rest.0))?;
+                Self::Memories(order, direction, at)
             }
             b'v' => Self::Versions(u64::from_be_bytes(rest.array()?)),
             b'n' => {
@@ -146,29 +133,6 @@ impl Rest<'_> {
 
     fn time(&mut self) -> Option<Timestamp> {
         Some(Timestamp::from_micros(i64::from_be_bytes(self.array()?)))
-    }
-
-    fn text(&mut self) -> Option<&str> {
-        std::str::from_utf8(std::mem::take(&mut self.0)).ok()
-    }
-
-    fn list_position(&mut self, order: ListOrder) -> Option<ListCursor> {
-        let by_path = order == ListOrder::Path;
-        match self.byte()? {
-            b'p' if by_path => {
-                let id = MemoryId::from_bytes(self.array()?);
-                Some(ListCursor::Memory(MemoryPath::parse(self.text()?).ok()?, id))
-            }
-            b'd' if by_path => {
-                let prefix = PathPrefix::parse(self.text()?).ok()?;
-                Some(ListCursor::Directory(prefix))
-            }
-            b't' if !by_path => {
-                let at = self.time()?;
-                Some(ListCursor::Time(at, MemoryId::from_bytes(self.array()?)))
-            }
-            _ => None,
-        }
     }
 }
 
@@ -207,6 +171,7 @@ fn direction_of(code: u8) -> Option<Direction> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use loci_model::{MemoryId, MemoryPath, PathPrefix};
 
     fn samples() -> Vec<Cursor> {
         let at = Timestamp::from_micros(-5);

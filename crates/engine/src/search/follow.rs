@@ -89,13 +89,7 @@ impl Engine {
             match self.follow_once().await {
                 Ok(true) => {}
                 Ok(false) => {
-                    let something_new = async {
-                        tokio::select! {
-                            () = self.search.written.notified() => {}
-                            () = self.storage.others_wrote() => {}
-                        }
-                    };
-                    let _ = tokio::time::timeout(PAUSE, something_new).await;
+                    let _ = tokio::time::timeout(PAUSE, self.search.written.notified()).await;
                 }
                 Err(error) => {
                     tracing::warn!(%error, "vectors could not be made; it is tried again");

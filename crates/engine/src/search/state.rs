@@ -13,6 +13,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tokio::sync::{Notify, Semaphore, watch};
 
+/// What those who wait for news of feeds are told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct News {
+    /// How often something was written, here or by another server.
+    pub(crate) count: u64,
+    /// Nobody shall wait any longer: this server stops.
+    pub(crate) is_over: bool,
+}
+
 /// How long a model that failed is not asked again.
 const REST_MICROS: i64 = 2_000_000;
 
@@ -53,8 +62,10 @@ pub(crate) struct SearchState {
     pub(crate) index_memories_max: u64,
     pub(crate) embedders: Vec<Arc<dyn Embedder>>,
     pub(crate) computing: Semaphore,
-    /// Somebody wrote.
+    /// Somebody wrote, for whoever makes vectors.
     pub(crate) written: Notify,
+    /// The same for everybody who waits for it.
+    pub(crate) news: watch::Sender<News>,
     writes: AtomicU64,
     /// Vectors were written; counts how often.
     pub(crate) embedded: watch::Sender<u64>,
@@ -74,6 +85,7 @@ impl SearchState {
             embedders: options.embedders,
             computing: Semaphore::new(options.searches_at_once.max(1)),
             written: Notify::new(),
+            news: watch::Sender::default(),
             writes: AtomicU64::new(0),
             embedded: watch::Sender::new(0),
             generations: RwLock::default(),
@@ -102,7 +114,13 @@ impl SearchState {
     /// Tells whoever follows that there is something new.
     pub(crate) fn wrote(&self) {
         self.writes.fetch_add(1, Ordering::Relaxed);
+        self.heard();
+    }
+
+    /// The same for what another server wrote.
+    pub(crate) fn heard(&self) {
         self.written.notify_one();
+        self.news.send_modify(|news| news.count += 1);
     }
 
     /// How often that happened.

@@ -8,11 +8,14 @@
 //! of a project to their key; what that means is for the door to say.
 
 use super::token::{Tokens, looks_signed};
-use http::HeaderMap;
+use crate::error::Failure;
 use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use loci_engine::{Appended, Engine, Error, Secret, Visit};
 use loci_model::{Audience, Caller};
 use percent_encoding::percent_decode_str;
+
+const AUDIENCE: HeaderName = HeaderName::from_static("loci-audience");
 
 /// Left on requests that come over a channel only the operator can open: the socket in the data
 /// directory, or the process itself. Without a key of its own such a request is the operator's.
@@ -126,6 +129,16 @@ fn credential(headers: &HeaderMap) -> Option<&str> {
         .filter(|secret| !secret.is_empty())
 }
 
+/// Whether a request asks to count as a model's, whatever its credential is. It can only narrow: there
+/// is no word for the other way.
+pub(super) fn asks_as_model(headers: &HeaderMap) -> Result<bool, Failure> {
+    match headers.get(&AUDIENCE).map(HeaderValue::as_bytes) {
+        None => Ok(false),
+        Some(b"model") => Ok(true),
+        Some(_) => Err(Failure::invalid("loci-audience: expected model, or no such header")),
+    }
+}
+
 pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
     let (scheme, secret) = value.split_once(' ')?;
@@ -151,6 +164,22 @@ mod tests {
         check(&[("x-api-key", "k2")], Some("k2"));
         check(&[("authorization", "Bearer k1"), ("x-api-key", "k2")], Some("k1"));
         check(&[("authorization", "Basic eA=="), ("x-api-key", "k2")], Some("k2"));
+    }
+
+    #[test]
+    fn a_request_can_count_as_a_models_and_never_as_a_hosts() {
+        let asks = |value: Option<&'static str>| {
+            let mut headers = HeaderMap::new();
+            if let Some(value) = value {
+                headers.insert(AUDIENCE, value.parse().unwrap());
+            }
+            asks_as_model(&headers).ok()
+        };
+        assert_eq!(asks(None), Some(false));
+        assert_eq!(asks(Some("model")), Some(true));
+        for unknown in ["host", "Model", "", "model,host"] {
+            assert_eq!(asks(Some(unknown)), None, "{unknown}");
+        }
     }
 
     #[test]

@@ -24,7 +24,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{HeaderName, HeaderValue, Method};
 use loci_engine::{Context, Engine, Identified, as_one_request};
-use loci_model::{PrincipalId, RequestId};
+use loci_model::{Audience, Caller, PrincipalId, RequestId};
 use rate::RateLimit;
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -212,6 +212,13 @@ impl Shared {
             body::discard(&mut request, timing, &self.body).await?;
             return Err(refused.limited_to(rate.per_second(), self.engine.seams().now()));
         }
+        let is_model = auth::asks_as_model(request.headers())?;
+        let narrowed = |mut caller: Caller| {
+            if is_model {
+                caller.audience = Audience::Model;
+            }
+            caller
+        };
         let identified = match found {
             Found::Nobody => {
                 body::discard(&mut request, timing, &self.body).await?;
@@ -227,17 +234,20 @@ impl Shared {
                 }
                 *principal = Some(caller.principal);
                 let idempotency = body::take(&mut request, timing, &self.body).await?;
+                let caller = narrowed(caller);
                 Identified(Arc::new(Ok(Context { caller, request: id, idempotency })))
             }
             Found::Visitor(caller, _, visit) => {
                 request.extensions_mut().insert(visit);
                 *principal = Some(caller.principal);
                 let idempotency = body::take(&mut request, timing, &self.body).await?;
+                let caller = narrowed(caller);
                 Identified(Arc::new(Ok(Context { caller, request: id, idempotency })))
             }
             Found::Operator(caller) => {
                 *principal = Some(caller.principal);
                 let idempotency = body::take(&mut request, timing, &self.body).await?;
+                let caller = narrowed(caller);
                 Identified(Arc::new(Ok(Context { caller, request: id, idempotency })))
             }
         };

@@ -10,8 +10,8 @@ use crate::wire::{given, time};
 use axum::Json;
 use axum::extract::State;
 use loci_model::{
-    At, AttributesPatch, Edit, EditOp, Expect, Memory, MemoryId, OnSame, Patch, Timestamp, View,
-    Visibility,
+    At, Attributes, AttributesPatch, Edit, EditOp, Expect, Memory, MemoryId, OnSame, Patch,
+    Timestamp, View, Visibility,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -121,26 +121,9 @@ pub(crate) struct AttributesRequest {
     precondition: Option<AttributesPrecondition>,
 }
 
-/// The attributes of a memory.
+/// What is known about a memory beside its content, as every answer shows it.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct AttributesView {
-    /// The memory.
-    memory_id: String,
-    /// Always `memory_attributes`.
-    #[serde(rename = "type")]
-    object: &'static str,
-    /// Its store.
-    memory_store_id: String,
-    /// Its newest version.
-    memory_version_id: String,
-    /// The number of its newest version.
-    revision: u64,
-    /// Where it is.
-    path: String,
-    /// Whose partition it is in, in stores that are partitioned.
-    partition: Option<String>,
-    /// The principal who created it.
-    owner: String,
+pub(crate) struct DescribedView {
     /// A slug such as `fact`.
     kind: Option<String>,
     /// Tags.
@@ -166,20 +149,11 @@ pub(crate) struct AttributesView {
     metadata: Option<Box<RawValue>>,
 }
 
-impl AttributesView {
-    fn of(memory: Memory) -> Result<Self> {
-        let attributes = memory.attributes;
+impl DescribedView {
+    pub(crate) fn of(attributes: Attributes) -> Result<Self> {
         let metadata = attributes.metadata.map(RawValue::from_string).transpose();
         let broken = |_| Failure::internal("stored metadata is not JSON");
         Ok(Self {
-            memory_id: memory.id.to_string(),
-            object: "memory_attributes",
-            memory_store_id: memory.store.to_string(),
-            memory_version_id: memory.head.to_string(),
-            revision: memory.revision,
-            path: memory.path.to_string(),
-            partition: memory.partition.map(|owner| owner.to_string()),
-            owner: memory.owner.to_string(),
             kind: attributes.kind,
             tags: attributes.tags,
             importance: attributes.importance,
@@ -195,9 +169,49 @@ impl AttributesView {
     }
 }
 
+/// The attributes of a memory.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AttributesView {
+    /// The memory.
+    memory_id: String,
+    /// Always `memory_attributes`.
+    #[serde(rename = "type")]
+    object: &'static str,
+    /// Its store.
+    memory_store_id: String,
+    /// Its newest version.
+    memory_version_id: String,
+    /// The number of its newest version.
+    revision: u64,
+    /// Where it is.
+    path: String,
+    /// Whose partition it is in, in stores that are partitioned.
+    partition: Option<String>,
+    /// The principal who created it.
+    owner: String,
+    #[serde(flatten)]
+    described: DescribedView,
+}
+
+impl AttributesView {
+    fn of(memory: Memory) -> Result<Self> {
+        Ok(Self {
+            memory_id: memory.id.to_string(),
+            object: "memory_attributes",
+            memory_store_id: memory.store.to_string(),
+            memory_version_id: memory.head.to_string(),
+            revision: memory.revision,
+            path: memory.path.to_string(),
+            partition: memory.partition.map(|owner| owner.to_string()),
+            owner: memory.owner.to_string(),
+            described: DescribedView::of(memory.attributes)?,
+        })
+    }
+}
+
 impl AttributesRequest {
-    fn into_edit(self, memory: MemoryId, now: Timestamp) -> Result<Edit> {
-        let expect = match self.precondition {
+    fn into_edit(mut self, memory: MemoryId, now: Timestamp) -> Result<Edit> {
+        let expect = match self.precondition.take() {
             None => Expect::Anything,
             Some(AttributesPrecondition::Revision { revision }) => Expect::Revision(revision),
             Some(AttributesPrecondition::ContentSha256 { content_sha256 }) => {
@@ -207,6 +221,22 @@ impl AttributesRequest {
                 })?)
             }
         };
+        let attributes = self.into_patch(now)?;
+        Ok(Edit {
+            at: At::Id(memory),
+            expect,
+            on_same: OnSame::Skip,
+            op: EditOp::Put { content: None, to: None, attributes },
+        })
+    }
+
+    /// The change by itself, where what must hold is said elsewhere.
+    pub(crate) fn into_patch(self, now: Timestamp) -> Result<AttributesPatch> {
+        if self.precondition.is_some() {
+            return Err(Failure::invalid(
+                "attributes.precondition: expect stands beside attributes",
+            ));
+        }
         let expires_at = match (self.expires_at, self.ttl_seconds) {
             (None, None) => Patch::Keep,
             (Some(None), None) => Patch::Set(None),
@@ -215,7 +245,7 @@ impl AttributesRequest {
         let metadata = self
             .metadata
             .map(|given| given.map(|object| serde_json::Value::Object(object).to_string()));
-        let attributes = AttributesPatch {
+        Ok(AttributesPatch {
             kind: self.kind.into(),
             tags: self.tags.map(Option::unwrap_or_default).into(),
             importance: self.importance.into(),
@@ -230,12 +260,6 @@ impl AttributesRequest {
             summary: self.summary.into(),
             media_type: self.media_type.into(),
             metadata: metadata.into(),
-        };
-        Ok(Edit {
-            at: At::Id(memory),
-            expect,
-            on_same: OnSame::Skip,
-            op: EditOp::Put { content: None, to: None, attributes },
         })
     }
 }

@@ -9,6 +9,7 @@ use axum::extract::State;
 use loci_model::{Change, ChangeOp, StoreId, limit};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use std::time::Duration;
 use utoipa::ToSchema;
 
 const CHANGES_DEFAULT: usize = 100;
@@ -20,6 +21,8 @@ pub(crate) struct ChangesParams {
     after: Option<u64>,
     /// How many, 1 to 1000; 100 when not given.
     limit: Option<usize>,
+    /// How long to wait for something to happen, up to 30; not at all when not given.
+    wait_seconds: Option<u64>,
 }
 
 /// One entry of the feed.
@@ -90,6 +93,8 @@ pub(crate) struct Changes {
             description = "The last number seen; 0 or nothing starts at the beginning."),
         ("limit" = Option<usize>, Query,
             description = "How many, 1 to 1000; 100 when not given."),
+        ("wait_seconds" = Option<u64>, Query, description = "When there is nothing yet: how long \
+            to wait for it, up to 30; not at all when not given."),
     ),
     responses((status = 200, body = Changes)))]
 pub(crate) async fn list(
@@ -103,8 +108,13 @@ pub(crate) async fn list(
         let max = limit::CHANGES_PAGE_MAX;
         return Err(Failure::invalid(format!("limit: expected 1 to {max}")));
     }
-    let after = params.after.unwrap_or(0);
-    let page = native.engine.changes(&context, store, after, limit).await?;
+    let wait = params.wait_seconds.unwrap_or(0);
+    if wait > limit::CHANGES_WAIT_SECS_MAX {
+        let max = limit::CHANGES_WAIT_SECS_MAX;
+        return Err(Failure::invalid(format!("wait_seconds: expected 0 to {max}")));
+    }
+    let (after, wait) = (params.after.unwrap_or(0), Duration::from_secs(wait));
+    let page = native.engine.changes_within(&context, store, after, limit, wait).await?;
     Ok(Json(Changes {
         data: page.changes.into_iter().map(ChangeView::from).collect(),
         last_seq: page.last_seq,

@@ -58,6 +58,15 @@ pub(crate) enum AudienceName {
     Model,
 }
 
+impl From<Audience> for AudienceName {
+    fn from(audience: Audience) -> Self {
+        match audience {
+            Audience::Host => Self::Host,
+            Audience::Model => Self::Model,
+        }
+    }
+}
+
 /// A key to be made.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -130,10 +139,7 @@ impl From<ApiKey> for KeyView {
             level: key.scope.power.into(),
             stores: stores.map(|stores| stores.iter().map(StoreId::to_string).collect()),
             session_id: key.session.map(|session| session.to_string()),
-            audience: match key.audience {
-                Audience::Host => AudienceName::Host,
-                Audience::Model => AudienceName::Model,
-            },
+            audience: key.audience.into(),
             acts_for_agents: key.acts_for_agents,
             created_at: key.created_at.to_string(),
             expires_at: time(key.expires_at),

@@ -13,7 +13,9 @@ pub(crate) mod context;
 pub(crate) mod documents;
 pub(crate) mod dump;
 pub(crate) mod duplicates;
+pub(crate) mod edits;
 pub(crate) mod embedding;
+pub(crate) mod entries;
 pub(crate) mod erase;
 pub(crate) mod events;
 pub(crate) mod grants;
@@ -27,6 +29,7 @@ pub(crate) mod search;
 pub(crate) mod sessions_note;
 pub(crate) mod stats;
 pub(crate) mod switches;
+pub(crate) mod whoami;
 
 use crate::error::{Failure, Result};
 use crate::metrics::Metrics;
@@ -75,6 +78,8 @@ pub(crate) fn timing(route: &str) -> Timing {
         "/api/storage/memory-scoped" => Timing::Batched,
         // A conversation is handed over whole when it ends.
         "/qiforge/messages" | "/qiforge//messages" => Timing::Batched,
+        // A whole directory moves in one request.
+        "/v1/memory_stores/{memory_store_id}/edits" => Timing::Batched,
         "/v1/backup" | "/v1/export" | "/v1/check" => Timing::Streamed,
         _ => Timing::Bounded,
     }
@@ -112,6 +117,10 @@ pub(crate) fn router(native: Arc<Native>) -> Router {
         .route(&store("memories/{memory_id}/erase"), post(erase::erase))
         .route(&store("sealed"), post(sealed::put))
         .route(&store("memories/{memory_id}/sealed"), get(sealed::fetch))
+        .route("/v1/whoami", get(whoami::show))
+        .route(&store("entries"), get(entries::list))
+        .route(&store("entries/{memory_id}"), get(entries::show))
+        .route(&store("edits"), post(edits::apply))
         .route(&store("changes"), get(changes::list))
         .route(&store("search"), post(search::in_store))
         .route("/v1/search", post(search::everywhere))

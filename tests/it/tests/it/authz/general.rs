@@ -302,6 +302,7 @@ const GENERAL: &[General] = &[
     native("reembed", "POST /v1/embedding/reembed", Open::Admin, |client| {
         client.call("POST", "/v1/embedding/reembed", None)
     }),
+    native("whoami", "GET /v1/whoami", Open::Known, |client| client.get("/v1/whoami")),
     native("stats", "GET /v1/stats", Open::Known, |client| client.get("/v1/stats")),
     native("check", "POST /v1/check", Open::Admin, |client| client.call("POST", "/v1/check", None)),
     native("export", "GET /v1/export", Open::Admin, |client| client.get("/v1/export")),

@@ -279,6 +279,30 @@ pub(super) const VERBS: &[Verb] = &[
         |client, at| client.get(&store(at, "/changes")),
     ),
     native(
+        "entries",
+        "GET /v1/memory_stores/{memory_store_id}/entries",
+        Need::Read,
+        PLAIN,
+        |client, at| client.get(&store(at, "/entries")),
+    ),
+    native(
+        "entry",
+        "GET /v1/memory_stores/{memory_store_id}/entries/{memory_id}",
+        Need::ReadOne,
+        EVERY,
+        |client, at| client.get(&store(at, &format!("/entries/{}", at.memory))),
+    ),
+    native(
+        "edits",
+        "POST /v1/memory_stores/{memory_store_id}/edits",
+        Need::Create,
+        PLAIN,
+        |client, at| {
+            let edit = json!({"op": "put", "path": format!("/edits/{}", at.key), "content": "tea"});
+            client.post(&store(at, "/edits"), &json!({"edits": [edit]}))
+        },
+    ),
+    native(
         "search",
         "POST /v1/memory_stores/{memory_store_id}/search",
         Need::Search,

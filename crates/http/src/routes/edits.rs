@@ -1,0 +1,216 @@
+//! Edits in the core's own words: a batch that happens whole or not at all. Mounts, copies and the
+//! console write with it; a file renamed over another, or a directory moved, is one request.
+
+use super::Native;
+use super::attributes::AttributesRequest;
+use super::entries::EntryView;
+use crate::error::{Failure, Result};
+use crate::extract::{Authed, Id, JsonBody};
+use axum::Json;
+use axum::extract::State;
+use loci_model::{
+    At, AttributesPatch, Content, Edit, EditOp, Expect, MemoryPath, OnSame, Operation, Outcome,
+    StoreId, Timestamp, limit,
+};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// What the feed says when the request does not.
+const REASON: &str = "api";
+
+/// What must hold for an edit to happen.
+#[derive(Deserialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum ExpectRequest {
+    /// Nothing may be there.
+    Absent {},
+    /// Something must be there.
+    Present {},
+    /// The content has this digest.
+    ContentSha256 {
+        /// 64 hex digits.
+        content_sha256: String,
+    },
+    /// The memory is at this revision.
+    Revision {
+        /// The number of its newest version.
+        revision: u64,
+    },
+}
+
+impl ExpectRequest {
+    fn into_expect(self) -> Result<Expect> {
+        Ok(match self {
+            Self::Absent {} => Expect::Absent,
+            Self::Present {} => Expect::Present,
+            Self::Revision { revision } => Expect::Revision(revision),
+            Self::ContentSha256 { content_sha256 } => {
+                let digest = content_sha256.parse();
+                Expect::Digest(digest.map_err(|_| {
+                    Failure::invalid("expect.content_sha256: expected 64 hex digits")
+                })?)
+            }
+        })
+    }
+}
+
+/// What to do when an edit would change nothing.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum OnSameName {
+    /// Nothing.
+    #[default]
+    Skip,
+    /// Write a version all the same.
+    Record,
+}
+
+/// Which sort of edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum OpName {
+    /// Writes content, path and attributes; what is not given stays.
+    Put,
+    /// Adds text at the end; creates the memory where nothing is.
+    Append,
+    /// Hides the memory; its history stays.
+    Remove,
+}
+
+/// One edit: of the memory at a path, or with an id.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EditRequest {
+    /// `put`, `append` or `remove`.
+    op: OpName,
+    /// Where the memory is, or shall be.
+    path: Option<String>,
+    /// Which memory, wherever it is.
+    memory_id: Option<String>,
+    /// What must hold.
+    expect: Option<ExpectRequest>,
+    /// New content (`put`).
+    content: Option<String>,
+    /// New path (`put`).
+    to: Option<String>,
+    /// Changed attributes (`put`, and `append` where it creates): absent keeps, `null` clears.
+    attributes: Option<AttributesRequest>,
+    /// What to add (`append`).
+    text: Option<String>,
+    /// What to put between the old text and the new (`append`).
+    separator: Option<String>,
+    /// What to do when nothing would change.
+    #[serde(default)]
+    on_same: OnSameName,
+}
+
+impl EditRequest {
+    fn into_edit(self, now: Timestamp) -> Result<Edit> {
+        let only = |is_given: bool, field: &str, ops: &[OpName]| match is_given {
+            true if !ops.contains(&self.op) => {
+                Err(Failure::invalid(format!("{field}: has no meaning for this op")))
+            }
+            _ => Ok(()),
+        };
+        only(self.content.is_some(), "content", &[OpName::Put])?;
+        only(self.to.is_some(), "to", &[OpName::Put])?;
+        only(self.attributes.is_some(), "attributes", &[OpName::Put, OpName::Append])?;
+        only(self.text.is_some(), "text", &[OpName::Append])?;
+        only(self.separator.is_some(), "separator", &[OpName::Append])?;
+        let at = match (self.path, self.memory_id) {
+            (Some(path), None) => At::Path(None, MemoryPath::parse(&path)?),
+            (None, Some(id)) => {
+                let id = id.parse().map_err(|_| Failure::not_found("memory"))?;
+                At::Id(id)
+            }
+            _ => return Err(Failure::invalid("edit: give either path or memory_id")),
+        };
+        let patch = self.attributes.map(|wanted| wanted.into_patch(now)).transpose()?;
+        let attributes: AttributesPatch = patch.unwrap_or_default();
+        let op = match self.op {
+            OpName::Put => EditOp::Put {
+                content: self.content.map(Content::Text),
+                to: self.to.as_deref().map(MemoryPath::parse).transpose()?,
+                attributes,
+            },
+            OpName::Append => EditOp::Append {
+                text: self.text.ok_or_else(|| Failure::invalid("text: must be given"))?,
+                separator: self.separator.unwrap_or_default(),
+                to: None,
+                attributes,
+            },
+            OpName::Remove => EditOp::Remove,
+        };
+        let expect = self.expect.map(ExpectRequest::into_expect).transpose()?.unwrap_or_default();
+        let on_same = match self.on_same {
+            OnSameName::Skip => OnSame::Skip,
+            OnSameName::Record => OnSame::Record,
+        };
+        Ok(Edit { at, expect, on_same, op })
+    }
+}
+
+/// A batch.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EditsRequest {
+    /// 1 to 5000 edits, done in this order.
+    edits: Vec<EditRequest>,
+    /// A word that the feed shows as the reason, such as `mount`; `api` when not given.
+    reason: Option<String>,
+}
+
+/// What one edit did.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EditedView {
+    /// `created`, `modified` or `deleted`; `null` when nothing changed.
+    operation: Option<&'static str>,
+    /// The memory afterwards; of one that was removed, as it was before.
+    entry: EntryView,
+}
+
+impl EditedView {
+    fn of(outcome: Outcome) -> Result<Self> {
+        let operation = outcome.operation.map(|operation| match operation {
+            Operation::Created => "created",
+            Operation::Modified => "modified",
+            Operation::Deleted => "deleted",
+        });
+        Ok(Self { operation, entry: EntryView::of(outcome.memory)? })
+    }
+}
+
+/// What a batch did.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Edited {
+    /// One for each edit, in order.
+    data: Vec<EditedView>,
+}
+
+/// Applies edits to one store, all or none.
+#[utoipa::path(post, path = "/v1/memory_stores/{memory_store_id}/edits",
+    tag = "entries", operation_id = "edits_apply", request_body = EditsRequest,
+    params(("memory_store_id" = String, Path)),
+    responses((status = 200, body = Edited)))]
+pub(crate) async fn apply(
+    State(native): State<Arc<Native>>,
+    Authed(context): Authed,
+    Id(store): Id<StoreId>,
+    JsonBody(wanted): JsonBody<EditsRequest>,
+) -> Result<Json<Edited>> {
+    let engine = &native.engine;
+    let reason = wanted.reason.as_deref().unwrap_or(REASON);
+    let is_word = |byte: u8| byte.is_ascii_lowercase() || byte == b'_' || byte == b'-';
+    if !(1..=limit::REASON_CHARS_MAX).contains(&reason.len()) || !reason.bytes().all(is_word) {
+        let max = limit::REASON_CHARS_MAX;
+        let why = format!("reason: expected 1 to {max} of a to z, _ and -");
+        return Err(Failure::invalid(why));
+    }
+    let now = engine.seams().now();
+    let edits = wanted.edits.into_iter().map(|edit| edit.into_edit(now));
+    let edits = edits.collect::<Result<Vec<_>>>()?;
+    let outcomes = engine.commit_tree(&context, store, edits, reason).await?;
+    let data = outcomes.into_iter().map(EditedView::of).collect::<Result<_>>()?;
+    Ok(Json(Edited { data }))
+}
