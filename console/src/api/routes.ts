@@ -60,9 +60,9 @@ export interface HistoryQuery {
 }
 
 export const history = (id: string, query: HistoryQuery): Promise<Wire.Page<Wire.Version>> => read(url(store(id, "/history"), { ...query }));
-export const redaction = (id: string, version: string): Promise<Wire.Redaction> => read(store(id, `/memory_versions/${version}/redaction`));
-export const redact = (id: string, version: string, reason: string): Promise<void> =>
-  call("POST", store(id, `/memory_versions/${version}/redact`), { body: { reason }, isDoor: true });
+export const redaction = (id: string, versions: string[]): Promise<Wire.Redaction> => call("POST", store(id, "/redactions"), { body: { memory_version_ids: versions, dry_run: true } });
+export const redact = (id: string, versions: string[], reason: string): Promise<Wire.Redaction> =>
+  call("POST", store(id, "/redactions"), { body: { memory_version_ids: versions, reason, dry_run: false } });
 export const erase = (id: string, memory: string): Promise<void> => call("POST", store(id, `/memories/${memory}/erase`), { body: {} });
 
 export interface RevertQuery {

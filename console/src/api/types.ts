@@ -22,7 +22,7 @@ export interface Session {
   principal: Who;
   is_admin: boolean;
   audience: "host" | "model";
-  power: Level | "full";
+  level: Level | "full";
   stores: string[] | null;
   expires_at: string | null;
   actor?: Actor | null;
@@ -283,14 +283,19 @@ export interface Policy {
   soft_cap: number | null;
 }
 
-export interface Redaction {
+export interface RedactedVersion {
   memory_version_id: string;
   memory_id: string;
   path: string | null;
   revision: number;
-  is_redacted: boolean;
   is_head: boolean;
-  same_content: { memory_version_id: string; memory_id: string; path: string | null; revision: number; is_head: boolean }[];
+  is_redacted?: boolean;
+}
+
+export interface Redaction {
+  dry_run: boolean;
+  data: RedactedVersion[];
+  same_content: RedactedVersion[];
   facts?: number;
   vectors?: number;
   recalls?: Recalls | null;

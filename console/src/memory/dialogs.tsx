@@ -123,7 +123,7 @@ export function EraseDialog({ store, memory, path, versions, onClose, onDone }: 
 
 /** The text is built from what the server says it would do, and claims no more. */
 export function RedactDialog({ store, version, onClose }: { store: string; version: Version; onClose: () => void }) {
-  const query = useQuery(`redaction:${version.id}`, () => api.redaction(store, version.id));
+  const query = useQuery(`redaction:${version.id}`, () => api.redaction(store, [version.id]));
   return query.data ? (
     <RedactForm store={store} version={version} preview={query.data} onClose={onClose} />
   ) : (
@@ -143,7 +143,8 @@ function RedactForm({ store, version, preview, onClose }: { store: string; versi
   const [typed, setTyped] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
-  const path = preview.path ?? version.path ?? "";
+  const asked = preview.data[0];
+  const path = asked?.path ?? version.path ?? "";
   const all = [version.id, ...others.filter((one) => chosen.has(one.memory_version_id)).map((one) => one.memory_version_id)];
   const names = [version.revision, ...others.filter((one) => chosen.has(one.memory_version_id) && one.memory_id === version.memory_id).map((one) => one.revision)].sort((a, b) => a - b).map((one) => `v${one}`);
   const extra = all.length - names.length;
@@ -153,7 +154,7 @@ function RedactForm({ store, version, preview, onClose }: { store: string; versi
     if (typed !== path || reason.trim() === "") return;
     setBusy(true);
     try {
-      for (const id of all) await api.redact(store, id, reason.trim());
+      await api.redact(store, all, reason.trim());
       changed(`live:${store}`);
       say(`Redacted ${names.join(", ")} of ${path}.`);
       onClose();
@@ -163,7 +164,7 @@ function RedactForm({ store, version, preview, onClose }: { store: string; versi
       setBusy(false);
     }
   };
-  if (preview.is_head) {
+  if (asked?.is_head) {
     return (
       <Dialog title={`Redact v${version.revision}?`} onClose={onClose} foot={<Button onClick={onClose}>Close</Button>}>
         <div class="form">

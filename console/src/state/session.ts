@@ -60,7 +60,7 @@ export async function signOut(): Promise<void> {
 export function mayWrite(): boolean {
   const found = session.get();
   if (!found || viewAs.get() || found.server.is_replica) return false;
-  return found.power === "readwrite" || found.power === "full";
+  return found.level === "readwrite" || found.level === "full";
 }
 
 /** Why not, for people. */
@@ -70,7 +70,7 @@ export function whyReadOnly(): string | null {
   const borrowed = viewAs.get();
   if (borrowed) return `You are viewing as ${borrowed.name}, which changes nothing.`;
   if (found.server.is_replica) return "This server reads from a replica. Write on the primary.";
-  if (found.power !== "readwrite" && found.power !== "full") return `Your key allows ${found.power} only.`;
+  if (found.level !== "readwrite" && found.level !== "full") return `Your key allows ${found.level} only.`;
   return null;
 }
 
