@@ -9,6 +9,7 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "nod
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants } from "node:zlib";
+import { TABLE, rustTable } from "./table.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const OUT = join(HERE, "..", "crates", "console", "assets");
@@ -100,10 +101,10 @@ async function assemble() {
   packed.set("manifest.json", Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`));
   const sum = (keep) => listed.filter(keep).reduce((total, file) => total + file.brotli_bytes, 0);
   const sizes = { all: sum(() => true), firstScripts: sum((file) => first.has(file.name)), styles: sum((file) => file.name.endsWith(".css")) };
-  return { packed, sizes };
+  return { packed, sizes, table: rustTable(manifest) };
 }
 
-const { packed, sizes } = await assemble();
+const { packed, sizes, table } = await assemble();
 let isBroken = false;
 for (const [name, limit] of Object.entries(BUDGET)) {
   const isOver = sizes[name] > limit;
@@ -122,9 +123,14 @@ if (process.argv.includes("--check")) {
     isBroken = true;
     console.error(`crates/console/assets/${name} is left over; run npm run build`);
   }
+  if (readFileSync(TABLE, "utf8") !== table) {
+    isBroken = true;
+    console.error("crates/console/src/assets.rs does not list the assets; run npm run build");
+  }
 } else {
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
   for (const [name, bytes] of packed) writeFileSync(join(OUT, name), bytes);
+  writeFileSync(TABLE, table);
 }
 process.exitCode = isBroken ? 1 : 0;

@@ -14,6 +14,7 @@ mod changes;
 pub mod codes;
 mod commit;
 pub mod compact;
+mod console;
 mod context;
 mod derived;
 pub mod documents;
@@ -21,20 +22,27 @@ pub mod dump;
 mod erase;
 mod error;
 mod events;
+mod explain;
 mod groups;
 mod guard;
+mod history;
 mod home;
 mod keys;
 pub mod knowledge;
+mod live;
+mod names;
 mod newcomers;
+mod overview;
 mod place;
 mod principals;
 mod read;
+mod revert;
 pub mod seam;
 pub mod search;
 mod secret;
 mod sessions;
 mod share;
+mod sift;
 mod stores;
 mod sweep;
 pub mod transfer;
@@ -44,17 +52,26 @@ mod visit;
 pub use agents::Agent;
 pub use bootstrap::FirstStart;
 pub use changes::ChangePage;
+pub use console::SignedIn;
 pub use context::{Appended, Context, IdempotencyKey, Identified};
+pub use erase::{RedactionLine, RedactionPlan};
 pub use error::{EXCEEDS_GIVER, Error, NOT_THE_WRITER, SWITCHED_OFF};
+pub use explain::{AccessReport, Reacher};
 pub use groups::Group;
+pub use history::HistoryQuery;
 pub use home::{HomeLimits, Purpose, Reached};
 pub use keys::{DeclaredKey, NewKey};
+pub use live::{Live, LiveEvent};
 pub use loci_storage::request::as_one_request;
+pub use names::{NAMES_MAX, Named, Sort};
+pub use overview::{DAYS, StoreGlance, StoreNumbers};
 pub use place::Place;
 pub use principals::NewPrincipal;
+pub use revert::{RevertAction, RevertRequest, RevertState, RevertStep};
 pub use secret::Secret;
 pub use sessions::{NewAttachment, NewSession};
 pub use share::{NOT_THE_GIVER, NewGrant, Shared};
+pub use sift::Sieve;
 pub use stores::NewStore;
 pub use sweep::SweepReport;
 pub use turns::Turn;
@@ -86,6 +103,8 @@ pub struct Engine {
     homes: HomeLimits,
     compaction: Arc<Watch>,
     summarizer: Option<Arc<dyn Summarizer>>,
+    glances: Arc<overview::Glances>,
+    pasts: Arc<sift::Pasts>,
 }
 
 impl Engine {
@@ -102,6 +121,8 @@ impl Engine {
             homes: HomeLimits::default(),
             compaction: Arc::default(),
             summarizer: None,
+            glances: Arc::default(),
+            pasts: Arc::default(),
         }
     }
 

@@ -1,9 +1,9 @@
 //! The OpenAPI document: our routes and the doors', generated from the code that serves them.
 
 use crate::routes::{
-    admin, attributes, brief, changes, chats, compact, context, documents, dump, duplicates, edits,
-    embedding, entries, erase, events, grants, health, keys, knowledge, policy, principals, sealed,
-    search, sessions_note, stats, switches, whoami,
+    access, admin, attributes, brief, changes, chats, compact, console, context, documents, dump,
+    duplicates, edits, embedding, entries, erase, events, grants, health, history, keys, knowledge,
+    policy, principals, redactions, revert, sealed, search, sessions_note, stats, switches, whoami,
 };
 use crate::wire::ErrorEnvelope;
 use bytes::Bytes;
@@ -37,6 +37,10 @@ use utoipa::{Modify, OpenApi, ToSchema};
         entries::list,
         entries::show,
         edits::apply,
+        history::list,
+        redactions::create,
+        revert::revert,
+        access::list,
         changes::list,
         search::in_store,
         search::everywhere,
@@ -73,6 +77,13 @@ use utoipa::{Modify, OpenApi, ToSchema};
         admin::backup,
         dump::export,
         dump::import,
+        console::session::login,
+        console::session::logout,
+        console::session::show,
+        console::session::link,
+        console::events::stream,
+        console::stores::list,
+        console::stores::names,
     ),
     components(schemas(ErrorEnvelope<'_>)),
     tags(
@@ -89,6 +100,7 @@ use utoipa::{Modify, OpenApi, ToSchema};
         (name = "API keys", description = "What callers prove themselves with"),
         (name = "stats", description = "Numbers"),
         (name = "administration", description = "The data as a whole, for administrators"),
+        (name = "console", description = "What the web console asks for beside everything else"),
         (name = "health", description = "For probes and scrapers"),
     ),
     security(("key" = []), ("key_header" = [])),

@@ -31,6 +31,8 @@ pub mod kind {
     pub const MEMBER_ADDED: &str = "member_added";
     /// Somebody left a group.
     pub const MEMBER_REMOVED: &str = "member_removed";
+    /// A version was redacted, and why.
+    pub const VERSION_REDACTED: &str = "version_redacted";
     /// Somebody searched a store that they may only search.
     pub const SEARCHED: &str = "searched";
 }

@@ -6,10 +6,12 @@ use super::Native;
 use super::attributes::DescribedView;
 use crate::error::{Failure, Result};
 use crate::extract::{Authed, Id, InStore, Params};
+use crate::wire::moment;
 use axum::Json;
 use axum::extract::State;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use loci_engine::Sieve;
 use loci_model::query::{Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery};
 use loci_model::{At, Content, Memory, MemoryId, PathPrefix, StoreId, View, limit};
 use serde::{Deserialize, Serialize};
@@ -79,11 +81,26 @@ pub(crate) struct EntriesParams {
     scope: Option<String>,
     #[serde(default)]
     view: ViewName,
+    as_of: Option<String>,
+    updated_after: Option<String>,
+    updated_before: Option<String>,
+    #[serde(default)]
+    pinned: bool,
+    expires_before: Option<String>,
     limit: Option<usize>,
     page: Option<String>,
 }
 
 impl EntriesParams {
+    fn sieve(&self) -> Result<Sieve> {
+        Ok(Sieve {
+            updated_after: moment("updated_after", self.updated_after.as_deref())?,
+            updated_before: moment("updated_before", self.updated_before.as_deref())?,
+            pinned: self.pinned,
+            expires_before: moment("expires_before", self.expires_before.as_deref())?,
+        })
+    }
+
     fn into_query(self) -> Result<ListQuery> {
         let limit = self.limit.unwrap_or(ENTRIES_DEFAULT);
         if !(1..=limit::ENTRIES_PAGE_MAX).contains(&limit) {
@@ -239,6 +256,14 @@ pub(crate) struct Entries {
         ("tags" = Option<String>, Query, description = "Only with all of these, comma-separated."),
         ("source" = Option<String>, Query, description = "Only with this claimed source."),
         ("scope" = Option<String>, Query, description = "Only with this label."),
+        ("as_of" = Option<String>, Query, description = "The store as it was at this time: texts \
+            only, without what was redacted since, under the rules of today."),
+        ("updated_after" = Option<String>, Query, description = "Only what changed then or later."),
+        ("updated_before" = Option<String>, Query,
+            description = "Only what changed then or earlier."),
+        ("pinned" = Option<bool>, Query, description = "`true`: only what is pinned."),
+        ("expires_before" = Option<String>, Query, description = "Only what ends before this time. \
+            Pages that are sifted so may be short; the last says that it is."),
         ("view" = Option<ViewName>, Query, description = "`full` brings the content, and pages \
             end early after about a megabyte of it."),
         ("limit" = Option<usize>, Query, description = "How many, 1 to 1000; 100 when not given."),
@@ -251,9 +276,15 @@ pub(crate) async fn list(
     Id(store): Id<StoreId>,
     Params(params): Params<EntriesParams>,
 ) -> Result<Json<Entries>> {
+    let as_of = moment("as_of", params.as_of.as_deref())?;
+    let sieve = params.sieve()?;
     let query = params.into_query()?;
-    let last_seq = native.engine.stats(&context, store).await?.last_seq;
-    let page = native.engine.list_bounded(&context, store, &query).await?;
+    let engine = &native.engine;
+    let last_seq = engine.stats(&context, store).await?.last_seq;
+    let page = match as_of {
+        Some(at) => engine.list_past(&context, store, at, &query, &sieve).await?,
+        None => engine.list_sifted(&context, store, &query, &sieve).await?,
+    };
     let next_page = page.next.map(|cursor| URL_SAFE_NO_PAD.encode(cursor.to_bytes()));
     let shown = |item| match item {
         ListItem::Memory(memory) => {
@@ -270,6 +301,7 @@ pub(crate) async fn list(
 pub(crate) struct EntryParams {
     #[serde(default)]
     view: ViewName,
+    as_of: Option<String>,
 }
 
 /// One memory with its attributes.
@@ -279,6 +311,7 @@ pub(crate) struct EntryParams {
         ("memory_store_id" = String, Path),
         ("memory_id" = String, Path),
         ("view" = Option<ViewName>, Query, description = "`full` brings the content."),
+        ("as_of" = Option<String>, Query, description = "As it was at this time."),
     ),
     responses((status = 200, body = EntryView)))]
 pub(crate) async fn show(
@@ -287,6 +320,11 @@ pub(crate) async fn show(
     InStore(store, memory): InStore<MemoryId>,
     Params(params): Params<EntryParams>,
 ) -> Result<Json<EntryView>> {
-    let memory = native.engine.get(&context, store, &At::Id(memory), params.view.into()).await?;
+    let engine = &native.engine;
+    let view = params.view.into();
+    let memory = match moment("as_of", params.as_of.as_deref())? {
+        Some(at) => engine.get_past(&context, store, memory, at, view).await?,
+        None => engine.get(&context, store, &At::Id(memory), view).await?,
+    };
     Ok(Json(EntryView::of(memory)?))
 }

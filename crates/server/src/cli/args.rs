@@ -6,6 +6,7 @@ use super::chat::ChatCommand;
 use super::events::EventsArgs;
 use super::grant::{GrantArgs, GrantsArgs, RevokeArgs};
 use super::mcp::McpArgs;
+use super::reembed::ReembedArgs;
 use super::seal::{OpenArgs, SealArgs, SealCommand};
 use crate::place::{DatabaseUrl, Place};
 use clap::{Parser, Subcommand, ValueEnum};
@@ -47,6 +48,8 @@ pub(crate) struct Common {
 pub(crate) enum Command {
     /// Run the server
     Serve(ServeArgs),
+    /// Print a link that signs a browser in to the console, once
+    Console,
     /// Serve tools to a program over standard input and output, by the Model Context Protocol
     Mcp(McpArgs),
     /// Write a memory, from an option, a file or standard input
@@ -277,13 +280,6 @@ pub(crate) struct CompactArgs {
     /// Bring back what the summary at this path was made from
     #[arg(long, value_name = "PATH")]
     pub(crate) undo: Option<String>,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct ReembedArgs {
-    /// Begin, and leave the rest to the background
-    #[arg(long)]
-    pub(crate) no_wait: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -3,7 +3,6 @@
 //! The work belongs to whoever holds the data directory, not to this command: ending the command
 //! loses nothing, and what is left is done by the server, or by the next command that waits.
 
-use super::args::ReembedArgs;
 use super::client::Client;
 use super::output::{Format, Progress, text};
 use crate::exit::Failure;
@@ -11,6 +10,13 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 const POLL: Duration = Duration::from_millis(200);
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReembedArgs {
+    /// Begin, and leave the rest to the background
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+}
 
 pub(super) async fn run(
     client: &mut Client,
