@@ -32,7 +32,12 @@ function ask(): void {
 export function useName(id: string | null | undefined): Named | null | undefined {
   const [, draw] = useState(0);
   useEffect(() => {
-    if (!id || known.has(id)) return;
+    if (!id) return;
+    if (known.has(id)) {
+      // It may have become known after the component was drawn.
+      draw((count) => count + 1);
+      return;
+    }
     waiting.add(id);
     timer ??= window.setTimeout(ask, 30);
     const listener = () => draw((count) => count + 1);

@@ -87,9 +87,13 @@ export function useQuery<T>(key: string | null, ask: () => Promise<T>): Query<T>
   const kept = useRef<T | undefined>(undefined);
   const latest = useRef(ask);
   latest.current = ask;
+  const drawnAt = useRef(0);
+  drawnAt.current = key === null ? 0 : slotOf(key).at;
   useEffect(() => {
     if (key === null) return;
     const slot = slotOf(key);
+    // It may have arrived after the component was drawn and before it listened.
+    if (slot.at !== drawnAt.current) draw((count) => count + 1);
     const user = () => {
       draw((count) => count + 1);
       if (slot.isStale && !slot.running) run(slot, () => latest.current());
