@@ -55,10 +55,3 @@ export function actorId(actor: Actor | null | undefined): string | null {
   if (!actor) return null;
   return actor.session_id ?? actor.api_key_id ?? actor.user_id ?? actor.service_account_id ?? null;
 }
-
-/** What to call an actor in a sentence. */
-export function actorText(actor: Actor | null | undefined): string {
-  if (!actor) return "the server";
-  const id = actorId(actor);
-  return nameNow(id) ?? id ?? "somebody";
-}

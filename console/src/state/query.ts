@@ -126,6 +126,8 @@ export interface Pages<T> {
   hasMore: boolean;
   more: () => void;
   again: () => void;
+  /** Changes rows that are here already, as after a write of one's own; `null` takes a row away. */
+  patch: (change: (row: T) => T | null) => void;
 }
 
 interface PagesState<T> {
@@ -176,5 +178,6 @@ export function usePages<T>(key: string, ask: (page: string | undefined) => Prom
       if (!isLoading && state.next !== null) load(state.next, state.rows);
     },
     again: () => load(null, []),
+    patch: (change) => setState((old) => ({ ...old, rows: old.rows.map(change).filter((row): row is T & {} => row !== null) })),
   };
 }
