@@ -1,7 +1,10 @@
 // What is true of the whole page and must not be missed: no connection, another's eyes, a replica.
 
+import { useEffect } from "preact/hooks";
 import { isOffline, viewAs } from "../api/http";
 import { useAtom } from "../state/atom";
+import { liveState } from "../state/live";
+import { changed } from "../state/query";
 import { lookAs, session } from "../state/session";
 import { seen } from "../text/format";
 import { Button } from "../ui/basics";
@@ -10,6 +13,13 @@ export function Banners() {
   const offline = useAtom(isOffline);
   const borrowed = useAtom(viewAs);
   const who = useAtom(session);
+  const live = useAtom(liveState);
+  useEffect(() => {
+    // Back again, as the stream shows: what could not be read is read now.
+    if (live !== "live" || !isOffline.get()) return;
+    isOffline.set(false);
+    changed("");
+  }, [live]);
   return (
     <>
       {offline && (

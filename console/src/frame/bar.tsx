@@ -35,7 +35,7 @@ export function Bar() {
         <span class={state === "lost" ? undefined : "live-text"}>{text}</span>
       </span>
       <Menu
-        label="You and this page"
+        label={`${who ? seen(who.principal.name) : "You"}: settings and signing out`}
         icon="user"
         text={<span class="user-text">{who ? seen(who.principal.name) : ""}</span>}
         items={[

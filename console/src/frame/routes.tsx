@@ -2,6 +2,7 @@
 
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import * as api from "../api/routes";
 import { usePlace } from "../state/router";
 import { Empty, Waiting } from "../ui/states";
 import { Button } from "../ui/basics";
@@ -49,7 +50,11 @@ function Later({ loader, props }: { loader: Loader; props: ViewProps }) {
         loaded.set(loader, view);
         draw((count) => count + 1);
       },
-      () => setFailed(true),
+      () => {
+        setFailed(true);
+        // Tells a server that is gone from one that was upgraded; the banner says the first.
+        void api.ready().catch(() => undefined);
+      },
     );
   };
   useEffect(() => {

@@ -29,6 +29,21 @@ export const writtenOf = (outcomes: EditOutcome[]): Written[] =>
     .filter((outcome) => outcome.operation !== null)
     .map(({ operation, entry }) => ({ memory_id: entry.id, path: entry.path, operation, revision: operation === "deleted" ? entry.revision + 1 : entry.revision }));
 
+type Listener = (store: string, outcomes: EditOutcome[]) => void;
+const listeners = new Set<Listener>();
+
+/** Lists hear of this page's own writes at once, with the new revisions. */
+export function onWritten(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+  };
+}
+
+const tell = (store: string, outcomes: EditOutcome[]): void => {
+  for (const listener of [...listeners]) listener(store, outcomes);
+};
+
 export function touched(store: string): void {
   changed(`live:${store}`);
   changed("stores");
@@ -65,6 +80,7 @@ export async function undoWrites(store: string, written: Written[]): Promise<voi
   const edits: Edit[] = [];
   for (const one of written) edits.push(await inverse(store, one));
   const { data } = await api.edit(store, edits, "undo");
+  tell(store, data);
   touched(store);
   say(written.length === 1 ? "Undone." : `Undone: ${plural(written.length, "change")}.`, () => undoWrites(store, writtenOf(data)));
 }
@@ -72,6 +88,7 @@ export async function undoWrites(store: string, written: Written[]): Promise<voi
 /** Writes, says so, and offers the way back. */
 export async function write(store: string, edits: Edit[], reason: string, told: (outcomes: EditOutcome[]) => string): Promise<EditOutcome[]> {
   const { data } = await api.edit(store, edits, reason);
+  tell(store, data);
   touched(store);
   const written = writtenOf(data);
   if (written.length > 0) say(told(data), () => undoWrites(store, written));

@@ -5,11 +5,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../api/http";
 import * as api from "../api/routes";
-import type { Entry } from "../api/types";
+import type { Actor, Entry } from "../api/types";
 import { draftOf, dropDraft, keepDraft } from "../state/drafts";
 import { useKeys } from "../state/keys";
 import { onChange } from "../state/live";
-import { actorText } from "../state/names";
+import { actorId, useName } from "../state/names";
 import { Markdown } from "../text/markdown";
 import { fromInput, localInput, seen } from "../text/format";
 import { Button, Field } from "../ui/basics";
@@ -22,7 +22,7 @@ import { MergeDialog } from "./merge-dialog";
 export function Editor({ store, entry, draftKey, onDone }: { store: string; entry: Entry; draftKey: string; onDone: () => void }) {
   const [work, setWork] = useState<Work>(() => draftOf<Work>(draftKey) ?? { base: entry, draft: draftFrom(entry) });
   const [theirs, setTheirs] = useState<Entry | null>(null);
-  const [news, setNews] = useState<{ by: string; revision: number } | null>(null);
+  const [news, setNews] = useState<{ by: Actor | null; revision: number } | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const { base, draft } = work;
@@ -35,10 +35,11 @@ export function Editor({ store, entry, draftKey, onDone }: { store: string; entr
   useEffect(
     () =>
       onChange((event) => {
-        if (event.memory_id === base.id && event.revision > base.revision) setNews({ by: actorText(event.created_by), revision: event.revision });
+        if (event.memory_id === base.id && event.revision > base.revision) setNews({ by: event.created_by, revision: event.revision });
       }),
     [base.id, base.revision],
   );
+  const writer = useName(actorId(news?.by))?.name ?? "Somebody";
   const isBehind = news !== null || entry.revision > base.revision;
   const openMerge = async () => {
     try {
@@ -91,7 +92,7 @@ export function Editor({ store, entry, draftKey, onDone }: { store: string; entr
       {isBehind && !theirs && (
         <div class="sticky-note" role="alert">
           <span>
-            {news ? `${seen(news.by)} saved v${news.revision}` : `v${entry.revision} was saved`} while you edit v{base.revision}.
+            {news ? `${seen(writer)} saved v${news.revision}` : `v${entry.revision} was saved`} while you edit v{base.revision}.
           </span>
           <Button onClick={() => void openMerge()}>Merge</Button>
         </div>

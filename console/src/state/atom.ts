@@ -2,7 +2,7 @@
 //
 // An atom tells its listeners after it changed; a component that uses one is drawn again. Nothing else is global.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 export interface Atom<T> {
   get(): T;
@@ -29,14 +29,16 @@ export function atom<T>(initial: T): Atom<T> {
 
 export function useAtom<T>(source: Atom<T>): T {
   const [, draw] = useState(0);
+  const value = source.get();
+  const shown = useRef(value);
+  shown.current = value;
   useEffect(() => {
-    let seen = source.get();
     const check = () => {
-      if (Object.is(seen, source.get())) return;
-      seen = source.get();
-      draw((count) => count + 1);
+      if (!Object.is(shown.current, source.get())) draw((count) => count + 1);
     };
+    // It may have changed after the component was drawn and before it listened.
+    check();
     return source.listen(check);
   }, [source]);
-  return source.get();
+  return value;
 }

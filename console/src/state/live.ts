@@ -24,6 +24,7 @@ let source: EventSource | null = null;
 let cursor: string | null = null;
 let retry: number | undefined;
 let attempts = 0;
+let isWanted = false;
 const touched = new Set<string>();
 let settle: number | undefined;
 
@@ -66,6 +67,7 @@ function remember(event: Event): void {
 }
 
 export function connect(): void {
+  isWanted = true;
   if (source) return;
   liveState.set("connecting");
   const path = cursor === null ? "/console/events" : `/console/events?after=${encodeURIComponent(cursor)}`;
@@ -105,16 +107,31 @@ export function connect(): void {
   };
 }
 
-export function disconnect(): void {
+/** Gives the connection up and keeps the place. */
+function rest(): void {
   window.clearTimeout(retry);
   source?.close();
   source = null;
-  cursor = null;
   liveState.set("off");
 }
 
+export function disconnect(): void {
+  isWanted = false;
+  rest();
+  cursor = null;
+}
+
+// Browsers allow six connections to a server; tabs that nobody looks at give theirs back and catch up later.
+const HIDDEN_MS = 20_000;
+let hidden: number | undefined;
+document.addEventListener("visibilitychange", () => {
+  window.clearTimeout(hidden);
+  if (document.visibilityState === "hidden") hidden = window.setTimeout(rest, HIDDEN_MS);
+  else if (isWanted && !viewAs.get()) connect();
+});
+
 // Another's eyes see another stream; an EventSource cannot carry the header, so it rests meanwhile.
 viewAs.listen(() => {
-  if (viewAs.get()) disconnect();
-  else connect();
+  if (viewAs.get()) rest();
+  else if (isWanted) connect();
 });

@@ -32,7 +32,12 @@ function ask(): void {
 export function useName(id: string | null | undefined): Named | null | undefined {
   const [, draw] = useState(0);
   useEffect(() => {
-    if (!id || known.has(id)) return;
+    if (!id) return;
+    if (known.has(id)) {
+      // It may have become known after the component was drawn.
+      draw((count) => count + 1);
+      return;
+    }
     waiting.add(id);
     timer ??= window.setTimeout(ask, 30);
     const listener = () => draw((count) => count + 1);
@@ -49,11 +54,4 @@ export const nameNow = (id: string | null | undefined): string | null => (id ? (
 export function actorId(actor: Actor | null | undefined): string | null {
   if (!actor) return null;
   return actor.session_id ?? actor.api_key_id ?? actor.user_id ?? actor.service_account_id ?? null;
-}
-
-/** What to call an actor in a sentence. */
-export function actorText(actor: Actor | null | undefined): string {
-  if (!actor) return "the server";
-  const id = actorId(actor);
-  return nameNow(id) ?? id ?? "somebody";
 }

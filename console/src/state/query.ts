@@ -87,9 +87,13 @@ export function useQuery<T>(key: string | null, ask: () => Promise<T>): Query<T>
   const kept = useRef<T | undefined>(undefined);
   const latest = useRef(ask);
   latest.current = ask;
+  const drawnAt = useRef(0);
+  drawnAt.current = key === null ? 0 : slotOf(key).at;
   useEffect(() => {
     if (key === null) return;
     const slot = slotOf(key);
+    // It may have arrived after the component was drawn and before it listened.
+    if (slot.at !== drawnAt.current) draw((count) => count + 1);
     const user = () => {
       draw((count) => count + 1);
       if (slot.isStale && !slot.running) run(slot, () => latest.current());
@@ -122,6 +126,8 @@ export interface Pages<T> {
   hasMore: boolean;
   more: () => void;
   again: () => void;
+  /** Changes rows that are here already, as after a write of one's own; `null` takes a row away. */
+  patch: (change: (row: T) => T | null) => void;
 }
 
 interface PagesState<T> {
@@ -172,5 +178,6 @@ export function usePages<T>(key: string, ask: (page: string | undefined) => Prom
       if (!isLoading && state.next !== null) load(state.next, state.rows);
     },
     again: () => load(null, []),
+    patch: (change) => setState((old) => ({ ...old, rows: old.rows.map(change).filter((row): row is T & {} => row !== null) })),
   };
 }

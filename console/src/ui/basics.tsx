@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Actor, Standing, Who } from "../api/types";
+import type { Actor, Standing } from "../api/types";
 import { actorId, useName } from "../state/names";
 import { absolute, relative, seen } from "../text/format";
 import { Icon, type IconName } from "./icon";
@@ -129,14 +129,15 @@ export function Numbers({ items }: { items: { label: string; value: ComponentChi
   );
 }
 
+/** A field with its name; the note is beside the name, not part of it. */
 export function Field({ label, note, children }: { label: string; note?: ComponentChildren; children: ComponentChildren }) {
   return (
-    <label class="field">
-      <span class="field-label">{label}</span>
-      {children}
+    <div class="field">
+      <label class="field-in">
+        <span class="field-label">{label}</span>
+        {children}
+      </label>
       {note && <span class="note">{note}</span>}
-    </label>
+    </div>
   );
 }
-
-export const whoText = (who: Who): string => seen(who.name);

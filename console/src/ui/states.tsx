@@ -65,7 +65,7 @@ export function Loaded<T>({ query, what, children, rows }: { query: Query<T>; wh
   const offline = useAtom(isOffline);
   if (query.data !== undefined) {
     return (
-      <div class={query.isOld ? "old" : undefined} aria-busy={query.isLoading ? "true" : undefined}>
+      <div class={query.isOld ? "loaded old" : "loaded"} aria-busy={query.isLoading ? "true" : undefined}>
         {query.error && !offline && <Failed error={query.error} again={query.again} what={what} />}
         {children(query.data)}
       </div>

@@ -84,7 +84,7 @@ export function AccessPanel({ store }: { store: string }) {
                         <LevelBadge level={access.level} />
                       </td>
                       <td class="wide">{access.matched ? <RuleText rule={access.matched} /> : <span class="muted">no rule</span>}</td>
-                      <td data-label="Until">{grant ? grant.expires_at ? <Time at={grant.expires_at} /> : "no end" : ""}</td>
+                      <td data-label="Until">{grant ? grant.expires_at ? <Time at={grant.expires_at} /> : <span class="nowrap">no end</span> : ""}</td>
                       <td>
                         <span class="acts">
                           <Button onClick={() => go(withQuery({ who: access.principal.name }), true)} aria-label={`Why can ${seen(access.principal.name)} see this?`}>

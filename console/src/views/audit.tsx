@@ -72,14 +72,14 @@ export function Audit() {
                     <Time at={event.at} />
                   </td>
                   <td>{event.actor ? <ActorName actor={event.actor} /> : <Name id={event.principal} />}</td>
-                  <td>{plain(event.kind)}</td>
+                  <td class="nowrap">{plain(event.kind)}</td>
                   <td data-label="About">
                     <Name id={event.subject} />
                   </td>
                   <td data-label="Store">{event.store ? <Name id={event.store} /> : ""}</td>
                   <td class="wide">{event.detail ? seen(event.detail) : ""}</td>
                   <td>
-                    <Button aria-expanded={open === event.seq} onClick={() => setOpen(open === event.seq ? null : event.seq)} aria-label={`All of event ${event.seq}`}>
+                    <Button aria-expanded={open === event.seq} onClick={() => setOpen(open === event.seq ? null : event.seq)} aria-label={`JSON of event ${event.seq}`}>
                       JSON
                     </Button>
                   </td>

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import * as api from "../api/routes";
 import type { Directory, Entry } from "../api/types";
+import { onWritten } from "../memory/acts";
 import { useCommands } from "../state/commands";
 import { onChange } from "../state/live";
 import { usePages } from "../state/query";
@@ -33,13 +34,28 @@ export function Browse({ store }: { store: string }) {
   });
   const entries = pages.rows.filter((one): one is Entry => one.type === "entry");
   useFresh(store, filters.prefix ?? "/", asOf === null && pages.rows.length <= 100 && !isBusy, pages.again);
+  const latest = useRef(pages);
+  latest.current = pages;
+  useEffect(
+    () =>
+      onWritten((where, outcomes) => {
+        if (where !== store) return;
+        const byId = new Map(outcomes.map((outcome) => [outcome.entry.id, outcome]));
+        latest.current.patch((one) => {
+          const outcome = one.type === "entry" ? byId.get(one.id) : undefined;
+          if (!outcome || outcome.operation === null) return one;
+          return outcome.operation === "deleted" ? null : { ...outcome.entry, type: "entry" };
+        });
+      }),
+    [store],
+  );
   const mayChange = mayEdit(row) && asOf === null;
   const makeNew = () => go(storePlace(store, `/new?prefix=${encodeURIComponent(filters.prefix ?? "/")}`));
   useCommands([
     { label: "New memory here", run: makeNew, unless: mayEdit(row) ? null : (whyReadOnly() ?? "you may only read this store") },
     { label: "View as of now", run: () => go(withQuery({ as_of: null })), unless: asOf ? null : "you see the present" },
   ]);
-  if (row?.level === "search") return <SearchOnly store={store} name={row.name} owner={row.owner?.name ?? null} />;
+  if (row?.level === "search" || (!row && pages.error?.isDenied)) return <SearchOnly store={store} name={row?.name ?? "Store"} owner={row?.owner?.name ?? null} />;
   const prefix = filters.prefix ?? "/";
   return (
     <>

@@ -51,7 +51,7 @@ export function Slots({ id, query: wanted }: { id: string; query: { principal?: 
     <Loaded query={query} what="The context">
       {(answer) => (
         <div class="form">
-          <div class="form-row">
+          <div class="filters">
             <Field label="At most, in bytes">
               <select value={String(size)} onChange={(event) => go(withQuery({ bytes: event.currentTarget.value }), true)}>
                 {[1024, 2048, 4096, 16_384, 65_536].map((one) => (

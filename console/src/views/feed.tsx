@@ -233,9 +233,9 @@ function FeedRow({ change, mayUndo, storeName }: { change: Change; mayUndo: bool
       <span class="acts">
         <a href={href(memoryPlace(change.memory_store_id, change.path, change.memory_id, { tab: "history", v: String(change.revision) }))}>diff</a>
         {mayUndo && change.operation !== "redacted" && (
-          <Button tone="quiet" onClick={undo}>
+          <button type="button" class="link" onClick={undo}>
             undo
-          </Button>
+          </button>
         )}
       </span>
     </li>

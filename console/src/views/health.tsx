@@ -42,7 +42,7 @@ export function Health() {
               {who?.server.engine && ` on ${who.server.engine}`}
               {who?.server.started_at && (
                 <>
-                  , up since <Time at={who.server.started_at} />
+                  , started <Time at={who.server.started_at} />
                 </>
               )}
             </span>

@@ -73,7 +73,7 @@ export function Keys() {
                       <Time at={key.created_at} />
                     </td>
                     <td data-label="Used">{key.used_at ? <Time at={key.used_at} /> : <span class="muted">–</span>}</td>
-                    <td data-label="Ends">{key.expires_at ? <Time at={key.expires_at} /> : "no end"}</td>
+                    <td data-label="Ends">{key.expires_at ? <Time at={key.expires_at} /> : <span class="nowrap">no end</span>}</td>
                     <td>
                       {!key.revoked_at && mayWrite() && (
                         <Button tone="danger" onClick={() => setEnding(key)} aria-label={`Revoke ${seen(key.name)}`}>
