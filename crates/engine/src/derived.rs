@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
+use tokio::task::JoinSet;
 
 /// Texts read at once while something is made.
 const LOAD_PAGE: usize = 2000;
@@ -20,6 +21,9 @@ const LOAD_PAGE: usize = 2000;
 const CATCH_UP_PAGE: usize = 1000;
 /// Up to this many texts are taken in on the spot, more on a thread of their own.
 const INLINE_TEXTS_MAX: usize = 32;
+
+/// Stores that are brought up at the same time for one question.
+const AT_ONCE: usize = 4;
 
 /// What can be made from the texts of one store and follow its feed.
 pub(crate) trait Derived: Send + Sync + 'static {
@@ -154,6 +158,39 @@ pub(crate) struct Kept<T> {
 impl<T: Derived> Kept<T> {
     pub(crate) fn new(bytes_max: usize) -> Self {
         Self { entries: Mutex::default(), bytes_max, uses: AtomicU64::new(0) }
+    }
+
+    /// Those of several stores, up to the ends of their feeds, some of them at the same time. Nothing
+    /// is held meanwhile: who holds one while waiting for another could be waited for.
+    pub(crate) async fn bring_up_all(
+        self: &Arc<Self>,
+        storage: &Arc<dyn Storage>,
+        pass: &SearchPass,
+        ends: &[FeedEnd],
+    ) -> Result<()> {
+        let mut late = ends.iter().filter(|end| !self.is_current(pass, end));
+        let mut working = JoinSet::new();
+        loop {
+            while working.len() < AT_ONCE
+                && let Some(end) = late.next()
+            {
+                let (kept, storage) = (Arc::clone(self), Arc::clone(storage));
+                let (pass, end) = (pass.clone(), end.clone());
+                working.spawn(async move { kept.current(&storage, &pass, &end).await.map(drop) });
+            }
+            match working.join_next().await {
+                None => return Ok(()),
+                // A store that was removed a moment ago is not there when it is looked at, either.
+                Some(Ok(Ok(()) | Err(crate::Error::NotFound(_)))) => {}
+                Some(Ok(Err(error))) => return Err(error),
+                Some(Err(error)) => return Err(lost(error)),
+            }
+        }
+    }
+
+    fn is_current(&self, pass: &SearchPass, end: &FeedEnd) -> bool {
+        let entry = self.entry((end.store, pass.audience()));
+        entry.followed.try_read().is_ok_and(|held| held.is_current(end, pass.now()))
     }
 
     /// That of a store, up to the end of its feed.

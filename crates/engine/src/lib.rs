@@ -151,6 +151,13 @@ impl Engine {
         Self { guard: Arc::new(Guard::new(per_minute)), ..self }
     }
 
+    /// The same engine, taking so many visitors a day whom nobody has heard of. Not for an engine
+    /// that was cloned before: its clones count for themselves.
+    #[must_use]
+    pub fn with_new_visitors(self, per_day: u32) -> Self {
+        Self { newcomers: Arc::new(Newcomers::new(per_day)), ..self }
+    }
+
     /// Where time and randomness come from.
     pub fn seams(&self) -> &Seams {
         &self.seams

@@ -119,6 +119,9 @@ pub const GUARDED_RESULTS_MAX: usize = 10;
 pub const GUARDED_STORES_MAX: usize = 32;
 /// Agents that nobody has heard of with whom one giver may share on one day.
 pub const NEWCOMERS_PER_DAY: u32 = 1000;
+/// Visitors, and agents that they come through, whom nobody has heard of, that one server takes on
+/// one day unless the operator says otherwise.
+pub const NEW_VISITORS_PER_DAY: u32 = 10_000;
 /// Searches in a minute of one store by one principal that may only search it, unless the operator
 /// says otherwise.
 pub const GUARDED_SEARCHES_PER_MINUTE: u32 = 60;

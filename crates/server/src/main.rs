@@ -7,6 +7,7 @@ mod background;
 mod cli;
 mod config;
 mod declare;
+mod document;
 mod exit;
 mod held;
 mod holder;

@@ -102,7 +102,7 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
         listener.local_addr().map_err(|error| Failure::io("cannot tell the address", &error))?;
     if let Some(door) = qiforge(&config, address)? {
         options.ucans = Some(door.ucans);
-        holding = holding.welcoming(door.options);
+        holding = holding.welcoming(door.options, door.new_visitors_per_day);
     }
     let console = console_url(address);
     options.console_url = Some(console.clone());

@@ -10,6 +10,7 @@ mod learned;
 mod list;
 mod seek;
 mod senses;
+mod told;
 
 pub use context::{CONTEXT_BYTES_DEFAULT, Slot, SlotContext, SlotsRequest};
 pub use list::{FactsPage, FactsQuery};
@@ -22,6 +23,7 @@ pub use loci_knowledge::ontology::{Label, Relation};
 
 pub(crate) use learned::Graphs;
 pub(crate) use senses::Senses;
+pub(crate) use told::ToldLately;
 
 use crate::search::{Hit, Reach};
 use loci_model::StoreId;

@@ -9,6 +9,7 @@ use crate::{Context, Engine, Error, Result};
 use loci_knowledge::graph::{Comparison, Dates, Filter, Operator, Ranked, Seeking};
 use loci_model::policy::SearchPass;
 use loci_model::{Invalid, StoreId, Timestamp, View, limit};
+use loci_storage::FeedEnd;
 use loci_storage::request::forget_page;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -151,19 +152,36 @@ impl Engine {
         &self,
         pass: &SearchPass,
     ) -> Result<Vec<(StoreId, Held<Learned>)>> {
+        let ends = self.ends(pass).await?;
+        self.graphs_at(pass, &ends).await
+    }
+
+    /// Where the feeds of the stores of a pass end, in one order.
+    pub(super) async fn ends(&self, pass: &SearchPass) -> Result<Vec<FeedEnd>> {
         let mut ends = self.storage.feed_ends(pass).await?;
-        // In one order, or two who hold some while they wait for others could wait for each other.
         ends.sort_unstable_by_key(|end| end.store);
+        Ok(ends)
+    }
+
+    /// The graphs of stores, up to these ends of their feeds, which are in order.
+    pub(super) async fn graphs_at(
+        &self,
+        pass: &SearchPass,
+        ends: &[FeedEnd],
+    ) -> Result<Vec<(StoreId, Held<Learned>)>> {
+        let kept = &self.search.graphs;
+        kept.bring_up_all(&self.storage, pass, ends).await?;
+        // In one order, or two who hold some while they wait for others could wait for each other.
         let mut graphs = Vec::with_capacity(ends.len());
         for end in ends {
-            match self.search.graphs.current(&self.storage, pass, &end).await {
+            match kept.current(&self.storage, pass, end).await {
                 Ok(held) => graphs.push((end.store, held)),
                 // The store was removed a moment ago.
                 Err(Error::NotFound(_)) => {}
                 Err(error) => return Err(error),
             }
         }
-        self.search.graphs.shrink();
+        kept.shrink();
         Ok(graphs)
     }
 

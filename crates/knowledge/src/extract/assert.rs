@@ -84,7 +84,9 @@ impl<'t> Reader<'t> {
             let is_bare = scene.tokens.get(start).filter(|_| start < end).is_none_or(|next| {
                 scene.is_time[start]
                     || next.kind == Kind::Mark
-                    || next.has(TRAILING | PREPOSITION | CONJUNCTION)
+                    || next.has(TRAILING | CONJUNCTION)
+                    // "I never cook with gas": what is denied is less than all of it.
+                    || next.has(PREPOSITION) && !context.group.is_negated
                     || next.is("a")
                         && scene.tokens.get(start + 1).is_some_and(|next| next.is("lot"))
             });

@@ -5,7 +5,7 @@ use super::clauses::{Clause, Link, Sentence, clauses};
 use super::cues::{Cue, cues};
 use super::dates::{self, Phrase};
 use super::group::{Group, Person, group};
-use super::lexicon::{ADVERB, AUXILIARY, HEDGE, NOMINATIVE, REPORT, STATE, WH};
+use super::lexicon::{ADVERB, AUXILIARY, DETERMINER, HEDGE, NOMINATIVE, REPORT, STATE, WH};
 use super::subject::{Found, Subject, skip_openers, subject};
 use super::timing::Times;
 use super::tokens::Token;
@@ -376,8 +376,9 @@ fn first_question(scene: &Scene<'_, '_>, clauses: &[Clause], is_question: bool) 
             && !first.is("'s")
             && next.is_some_and(|next| {
                 next.has(NOMINATIVE)
-                    || next.is_one_of(&["my", "this", "that", "the", "anyone", "not"])
-                        && is_question
+                    || is_question
+                        && (next.has(DETERMINER)
+                            || next.is_one_of(&["this", "that", "it", "there", "anyone", "not"]))
             });
         let is_any = is_question
             && first.is_one_of(&[

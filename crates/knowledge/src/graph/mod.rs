@@ -193,6 +193,11 @@ impl Graph {
         self.expiring.first().is_some_and(|(end, _)| *end <= now)
     }
 
+    /// When the first of the memories that claim something expires.
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        self.expiring.first().map(|(end, _)| *end)
+    }
+
     /// Resolves whatever claims came or went for. To be called after a run of changes, before
     /// anything is asked.
     pub fn settle(&mut self) {

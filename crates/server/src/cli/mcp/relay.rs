@@ -4,7 +4,7 @@
 use super::events::Events;
 use super::listen::Listening;
 use super::message::{
-    ACKNOWLEDGED, INVALID_REQUEST, Message, NO_ANSWER, Request, STATELESS, refusal,
+    ACKNOWLEDGED, INVALID_REQUEST, Message, NO_ANSWER, Request, STATELESS, has_batches, refusal,
 };
 use super::way::{Answered, Way};
 use crate::exit::Failure;
@@ -111,6 +111,14 @@ impl Relay {
                     });
                     under_way.insert(id, task);
                 }
+                Ok(Message::Batch(all)) => {
+                    let Ok(place) = Arc::clone(&room).acquire_owned().await else { break };
+                    let own = shared.clone();
+                    tasks.spawn(async move {
+                        own.answer_all(all).await;
+                        drop(place);
+                    });
+                }
             }
         }
         let finish = async { while tasks.join_next().await.is_some() {} };
@@ -153,41 +161,72 @@ impl Shared {
     }
 
     async fn answer(&self, request: &Request) {
-        let is_legacy = request.version().is_none_or(|version| version < STATELESS);
-        match (request.method.as_str(), request.uri()) {
-            ("resources/subscribe", Some(uri)) if is_legacy => {
-                match self.listening.add(self, uri) {
-                    Ok(()) => self.say(request.done().to_string()).await,
-                    Err(why) => {
-                        self.say(request.refused(INVALID_REQUEST, &why).to_string()).await;
-                    }
-                }
-            }
-            ("resources/unsubscribe", Some(uri)) if is_legacy => {
-                self.listening.remove(self, uri);
-                self.say(request.done().to_string()).await;
-            }
-            _ => self.forward(request).await,
+        if let Some(answer) = self.answered(request).await {
+            self.say(answer).await;
         }
     }
 
-    async fn forward(&self, request: &Request) {
+    /// Answers several messages, one after the other and in one line. Each is sent by itself, under
+    /// an idempotency key of its own.
+    async fn answer_all(&self, all: Vec<Result<Message, Value>>) {
+        let agreed = lock(&self.version).clone();
+        if !has_batches(agreed.as_deref()) {
+            let version = agreed.unwrap_or_default();
+            let why = format!("version {version} of the protocol has no batches; send one message");
+            return self.say(refusal(&Value::Null, INVALID_REQUEST, &why).to_string()).await;
+        }
+        let mut answers = Vec::new();
+        for message in all {
+            match message {
+                Err(refused) => answers.push(refused.to_string()),
+                Ok(Message::Notification { method, params }) => self.note(&method, &params),
+                Ok(Message::Request(request)) if request.is_alone() => {
+                    let why = "this cannot be part of a batch";
+                    answers.push(request.refused(INVALID_REQUEST, why).to_string());
+                }
+                Ok(Message::Request(request)) => answers.extend(self.answered(&request).await),
+                Ok(Message::Answer | Message::Batch(_)) => {}
+            }
+        }
+        if !answers.is_empty() {
+            self.say(format!("[{}]", answers.join(","))).await;
+        }
+    }
+
+    /// The line that answers a request; none if a stream did.
+    async fn answered(&self, request: &Request) -> Option<String> {
+        let is_legacy = request.version().is_none_or(|version| version < STATELESS);
+        match (request.method.as_str(), request.uri()) {
+            ("resources/subscribe", Some(uri)) if is_legacy => {
+                Some(match self.listening.add(self, uri) {
+                    Ok(()) => request.done().to_string(),
+                    Err(why) => request.refused(INVALID_REQUEST, &why).to_string(),
+                })
+            }
+            ("resources/unsubscribe", Some(uri)) if is_legacy => {
+                self.listening.remove(self, uri);
+                Some(request.done().to_string())
+            }
+            _ => self.forwarded(request).await,
+        }
+    }
+
+    async fn forwarded(&self, request: &Request) -> Option<String> {
         let version = lock(&self.version).clone().filter(|_| request.method != "initialize");
         match self.way.ask(request, version.as_deref()).await {
-            Err(failure) => {
-                self.say(request.refused(NO_ANSWER, &failure.message).to_string()).await;
-            }
+            Err(failure) => Some(request.refused(NO_ANSWER, &failure.message).to_string()),
             Ok(Answered::Whole(response)) => {
                 if request.method == "initialize" {
                     self.agree(response.body());
                 }
-                self.say(readable(request, &response)).await;
+                Some(readable(request, &response))
             }
             Ok(Answered::Stream(response)) => {
                 let id = request.id.to_string();
                 self.listening.mark_stream(&id);
                 self.stream(request, response).await;
                 self.listening.unmark_stream(&id);
+                None
             }
         }
     }
