@@ -27,6 +27,7 @@ mod groups;
 mod guard;
 mod history;
 mod home;
+mod hygiene;
 mod keys;
 pub mod knowledge;
 mod live;
@@ -36,10 +37,13 @@ mod overview;
 mod place;
 mod principals;
 mod read;
+mod recalls;
 mod revert;
 pub mod seam;
 pub mod search;
 mod secret;
+mod secrets;
+mod series;
 mod sessions;
 mod share;
 mod sift;
@@ -60,6 +64,7 @@ pub use explain::{AccessReport, Reacher};
 pub use groups::Group;
 pub use history::HistoryQuery;
 pub use home::{HomeLimits, Purpose, Reached};
+pub use hygiene::{Check, Finding, Findings};
 pub use keys::{DeclaredKey, NewKey};
 pub use live::{Live, LiveEvent};
 pub use loci_storage::request::as_one_request;
@@ -67,8 +72,11 @@ pub use names::{NAMES_MAX, Named, Sort};
 pub use overview::{DAYS, StoreGlance, StoreNumbers};
 pub use place::Place;
 pub use principals::NewPrincipal;
+pub use recalls::RecallCount;
 pub use revert::{RevertAction, RevertRequest, RevertState, RevertStep};
 pub use secret::Secret;
+pub use secrets::{Suspect, find_secret};
+pub use series::{Growth, STEPS, Series};
 pub use sessions::{NewAttachment, NewSession};
 pub use share::{NOT_THE_GIVER, NewGrant, Shared};
 pub use sift::Sieve;
@@ -79,6 +87,7 @@ pub use visit::Visit;
 
 use compact::{Summarizer, Watch};
 use guard::Guard;
+use loci_model::Timestamp;
 use loci_storage::Storage;
 use newcomers::Newcomers;
 use seam::Seams;
@@ -105,12 +114,16 @@ pub struct Engine {
     summarizer: Option<Arc<dyn Summarizer>>,
     glances: Arc<overview::Glances>,
     pasts: Arc<sift::Pasts>,
+    recalls: Arc<recalls::Recalls>,
+    /// Since when it counts.
+    began: Timestamp,
 }
 
 impl Engine {
     /// An engine over a storage, with the clock and randomness it shall use.
     pub fn new(storage: Arc<dyn Storage>, seams: Seams) -> Self {
         let search = Arc::new(SearchState::new(SearchOptions::default()));
+        let began = seams.now();
         Self {
             storage,
             seams,
@@ -123,6 +136,8 @@ impl Engine {
             summarizer: None,
             glances: Arc::default(),
             pasts: Arc::default(),
+            recalls: Arc::default(),
+            began,
         }
     }
 

@@ -85,6 +85,9 @@ impl Engine {
         request: &RevertRequest,
     ) -> Result<(Vec<RevertStep>, bool)> {
         self.require_write(context, store).await?;
+        if self.facts(context, store).await?.store.archived_at.is_some() {
+            return Err(Error::Archived);
+        }
         let pass = self.read_pass(context, store).await?;
         let query = HistoryQuery {
             memory: None,

@@ -16,6 +16,7 @@ mod misread;
 mod openapi;
 mod options;
 mod phase;
+mod ring;
 mod routes;
 mod timed_io;
 mod wire;

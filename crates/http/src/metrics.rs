@@ -4,6 +4,7 @@
 //! Handles are kept for each route, so that counting a request is a map lookup and a few atomic
 //! additions.
 
+use crate::ring::Ring;
 use http::{Method, StatusCode};
 use loci_engine::search::Mode;
 use prometheus_client::encoding::EncodeLabelSet;
@@ -61,6 +62,8 @@ pub(crate) struct Metrics {
     connections: Gauge,
     resident_bytes: Gauge,
     routes: RwLock<HashMap<String, Arc<RouteMetrics>>>,
+    /// The same minute by minute, in short.
+    pub(crate) ring: Ring,
 }
 
 impl Metrics {
@@ -99,6 +102,7 @@ impl Metrics {
             connections,
             resident_bytes,
             routes: RwLock::default(),
+            ring: Ring::default(),
         }
     }
 

@@ -2,8 +2,9 @@
 
 use crate::routes::{
     access, admin, attributes, brief, changes, chats, compact, console, context, documents, dump,
-    duplicates, edits, embedding, entries, erase, events, grants, health, history, keys, knowledge,
-    policy, principals, redactions, revert, sealed, search, sessions_note, stats, switches, whoami,
+    duplicates, edits, embedding, entries, erase, events, grants, health, history, hygiene, keys,
+    knowledge, policy, principals, redactions, revert, sealed, search, sessions_note, stats,
+    switches, whoami,
 };
 use crate::wire::ErrorEnvelope;
 use bytes::Bytes;
@@ -38,6 +39,7 @@ use utoipa::{Modify, OpenApi, ToSchema};
         entries::show,
         edits::apply,
         history::list,
+        hygiene::list,
         redactions::create,
         revert::revert,
         access::list,
@@ -83,6 +85,7 @@ use utoipa::{Modify, OpenApi, ToSchema};
         console::session::link,
         console::events::stream,
         console::stores::list,
+        console::series::show,
         console::stores::names,
     ),
     components(schemas(ErrorEnvelope<'_>)),

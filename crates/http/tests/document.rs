@@ -30,6 +30,7 @@ async fn the_document_lists_every_native_route() {
         (format!("{store}/entries/{{memory_id}}"), &["get"]),
         (format!("{store}/edits"), &["post"]),
         (format!("{store}/history"), &["get"]),
+        (format!("{store}/hygiene"), &["get"]),
         (format!("{store}/redactions"), &["post"]),
         (format!("{store}/revert"), &["post"]),
         (format!("{store}/access"), &["get"]),
@@ -38,6 +39,7 @@ async fn the_document_lists_every_native_route() {
         ("/console/links".into(), &["post"]),
         ("/console/events".into(), &["get"]),
         ("/console/stores".into(), &["get"]),
+        ("/console/series".into(), &["get"]),
         ("/console/names".into(), &["get"]),
         (format!("{store}/changes"), &["get"]),
         (format!("{store}/search"), &["post"]),
@@ -77,7 +79,7 @@ async fn the_document_lists_every_native_route() {
         }
     }
     assert!(paths["/console/logout"]["post"]["responses"]["204"].is_object());
-    assert_eq!(paths.len(), 56);
+    assert_eq!(paths.len(), 58);
     let schemas = document["components"]["schemas"].as_object().unwrap();
     for (name, schema) in schemas {
         for (field, described) in schema["properties"].as_object().into_iter().flatten() {

@@ -420,6 +420,91 @@ async fn all_stores_are_seen_at_a_glance_and_ids_have_names() {
 }
 
 #[tokio::test]
+async fn what_deserves_a_look_is_found_and_secrets_stay_masked() {
+    let server = Server::new().await;
+    let store = server.store("notes").await;
+    put(&server, ADMIN, store, "/small", "chamomile").await;
+    put(&server, ADMIN, store, "/large", &"word ".repeat(500)).await;
+    put(&server, ADMIN, store, "/leak", "the key is AKIAIOSFODNN7EXAMPLE").await;
+    let url = |check: &str| of(store, &format!("hygiene?check={check}"));
+    let paths = |found: &Value| -> Vec<String> {
+        let data = found["data"].as_array().unwrap().iter();
+        data.map(|one| one["entry"]["path"].as_str().unwrap().to_owned()).collect()
+    };
+    let largest = server.get(&url("largest&limit=2")).await.ok();
+    assert_eq!(paths(&largest), ["/large", "/leak"]);
+    assert_eq!(largest["data"][0]["why"], "2500 bytes");
+    let next = largest["next_page"].as_str().unwrap();
+    let rest = server.get(&url(&format!("largest&limit=2&page={next}"))).await.ok();
+    assert_eq!((paths(&rest), &rest["next_page"]), (vec!["/small".to_owned()], &Value::Null));
+    let secrets = server.get(&url("secrets")).await.ok();
+    assert_eq!(paths(&secrets), ["/leak"]);
+    let line = &secrets["data"][0];
+    assert_eq!(line["pattern"], "aws_access_key");
+    assert!(line["excerpt"].as_str().unwrap().starts_with("the key is AKIA"), "{line}");
+    assert!(!secrets.to_string().contains("FODNN7"));
+    assert_eq!(paths(&server.get(&url("stale")).await.ok()), Vec::<String>::new());
+    assert_eq!(paths(&server.get(&url("never_recalled")).await.ok()).len(), 3);
+    let found = server.post(&of(store, "search"), json!({"query": "chamomile"})).await.ok();
+    assert_eq!(strings(&found, "path"), ["/small"]);
+    let never = server.get(&url("never_recalled&limit=1")).await.ok();
+    assert_eq!(paths(&never), ["/large"]);
+    let next = never["next_page"].as_str().unwrap();
+    let rest = server.get(&url(&format!("never_recalled&limit=1&page={next}"))).await.ok();
+    assert_eq!(paths(&rest), ["/leak"]);
+    let small = server.get(&of(store, "entries?limit=1&direction=desc")).await.ok();
+    let id = small["data"][0]["id"].as_str().unwrap();
+    let small = server.get(&of(store, &format!("entries/{id}"))).await.ok();
+    assert_eq!((&small["recalls"]["count"], &small["recalls"]["actors"]), (&json!(1), &json!(1)));
+    for bad in
+        ["", "check=all", "check=stale&limit=201", "check=stale&page=!", "check=secrets&page=AA"]
+    {
+        let refused = server.get(&of(store, &format!("hygiene?{bad}"))).await;
+        refused.refused(400, "invalid_request_error");
+    }
+    let share = json!({"grantee": "everyone", "level": "search"});
+    server.post(&of(store, "grants"), share).await.ok();
+    let (_, stranger) = stranger(&server).await;
+    for check in ["secrets", "largest", "stale", "never_recalled"] {
+        let refused = server.call(&stranger, "GET", &url(check), Value::Null).await;
+        refused.refused(403, "permission_error");
+    }
+}
+
+#[tokio::test]
+async fn series_count_what_happened_for_whoever_may_know() {
+    let server = Server::new().await;
+    let store = server.store("notes").await;
+    for number in 0..3 {
+        put(&server, ADMIN, store, &format!("/{number}"), "tea").await;
+    }
+    remove(&server, ADMIN, store, "/0").await;
+    server.post(&of(store, "search"), json!({"query": "tea"})).await.ok();
+    let seen = server.get("/console/series?hours=24").await.ok();
+    let sum = |series: &Value| -> u64 {
+        series.as_array().unwrap().iter().filter_map(Value::as_u64).sum()
+    };
+    assert_eq!((&seen["type"], &seen["step_seconds"]), (&json!("overview"), &json!(1800)));
+    assert_eq!((sum(&seen["writes"]), sum(&seen["recalls"]), sum(&seen["evictions"])), (4, 1, 0));
+    for series in ["writes", "recalls", "evictions", "requests", "errors"] {
+        assert_eq!(seen[series].as_array().unwrap().len(), 48, "{series}");
+    }
+    assert_eq!(seen["recalls"][0], Value::Null, "nothing was counted before the start");
+    assert!(sum(&seen["requests"]) >= 5 && sum(&seen["errors"]) == 0);
+    assert!(seen["latency_ms"]["p99"][47].as_f64().unwrap() > 0.0);
+    let grown = seen["stores"][0]["memories"].as_array().unwrap();
+    assert_eq!((&grown[0], &grown[47]), (&json!(0), &json!(2)));
+    let (_, stranger) = stranger(&server).await;
+    let other = server.call(&stranger, "GET", "/console/series", Value::Null).await.ok();
+    assert_eq!((sum(&other["writes"]), &other["stores"]), (0, &json!([])));
+    assert_eq!((&other["requests"], &other["latency_ms"]), (&Value::Null, &Value::Null));
+    for bad in ["0", "721", "x"] {
+        let refused = server.get(&format!("/console/series?hours={bad}")).await;
+        refused.refused(400, "invalid_request_error");
+    }
+}
+
+#[tokio::test]
 async fn the_audit_log_is_read_from_its_end() {
     let server = Server::new().await;
     for number in 0..5 {

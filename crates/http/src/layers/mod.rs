@@ -320,6 +320,8 @@ impl Shared {
         let took = seen.started.elapsed();
         let status = response.status();
         seen.route.count(&seen.method, status, took);
+        let now = self.engine.seams().now().as_micros();
+        self.metrics.ring.count(now, status.is_server_error(), took);
         tracing::info!(
             target: "loci_http::request",
             method = %seen.method,

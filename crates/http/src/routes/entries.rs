@@ -11,7 +11,7 @@ use axum::Json;
 use axum::extract::State;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use loci_engine::Sieve;
+use loci_engine::{RecallCount, Sieve};
 use loci_model::query::{Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery};
 use loci_model::{At, Content, Memory, MemoryId, PathPrefix, StoreId, View, limit};
 use serde::{Deserialize, Serialize};
@@ -76,6 +76,7 @@ pub(crate) struct EntriesParams {
     #[serde(default)]
     direction: DirectionName,
     kind: Option<String>,
+    #[serde(alias = "tag")]
     tags: Option<String>,
     source: Option<String>,
     scope: Option<String>,
@@ -192,6 +193,33 @@ pub(crate) struct EntryView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     content: Option<Option<String>>,
+    /// How often searches found it, where one entry is asked for as it is now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recalls: Option<RecallsView>,
+}
+
+/// How often searches found a memory, counted by this server since it started.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RecallsView {
+    /// How often.
+    count: u64,
+    /// By how many callers, up to 16.
+    actors: usize,
+    /// When last.
+    last_at: Option<String>,
+    /// Since when it is counted.
+    since: String,
+}
+
+impl From<RecallCount> for RecallsView {
+    fn from(recalls: RecallCount) -> Self {
+        Self {
+            count: recalls.count,
+            actors: recalls.actors,
+            last_at: (recalls.count > 0).then(|| recalls.last_at.to_string()),
+            since: recalls.since.to_string(),
+        }
+    }
 }
 
 impl EntryView {
@@ -214,6 +242,7 @@ impl EntryView {
                 Content::Text(text) => Some(text),
                 Content::Sealed(_) => None,
             }),
+            recalls: None,
         })
     }
 }
@@ -322,9 +351,11 @@ pub(crate) async fn show(
 ) -> Result<Json<EntryView>> {
     let engine = &native.engine;
     let view = params.view.into();
-    let memory = match moment("as_of", params.as_of.as_deref())? {
-        Some(at) => engine.get_past(&context, store, memory, at, view).await?,
-        None => engine.get(&context, store, &At::Id(memory), view).await?,
-    };
-    Ok(Json(EntryView::of(memory)?))
+    if let Some(at) = moment("as_of", params.as_of.as_deref())? {
+        let past = engine.get_past(&context, store, memory, at, view).await?;
+        return Ok(Json(EntryView::of(past)?));
+    }
+    let memory = engine.get(&context, store, &At::Id(memory), view).await?;
+    let recalls = engine.recalls_of(&memory).into();
+    Ok(Json(EntryView { recalls: Some(recalls), ..EntryView::of(memory)? }))
 }

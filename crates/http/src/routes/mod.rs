@@ -23,6 +23,7 @@ pub(crate) mod events;
 pub(crate) mod grants;
 pub(crate) mod health;
 pub(crate) mod history;
+pub(crate) mod hygiene;
 pub(crate) mod keys;
 pub(crate) mod knowledge;
 pub(crate) mod policy;
@@ -156,6 +157,7 @@ pub(crate) fn router(native: Arc<Native>) -> Router {
         .route(&store("entries/{memory_id}"), get(entries::show))
         .route(&store("edits"), post(edits::apply))
         .route(&store("history"), get(history::list))
+        .route(&store("hygiene"), get(hygiene::list))
         .route(&store("redactions"), post(redactions::create))
         .route(&store("revert"), post(revert::revert))
         .route(&store("access"), get(access::list))

@@ -2,6 +2,7 @@
 //! stream of changes. None of it tells more than other routes would, one thing at a time.
 
 pub(crate) mod events;
+pub(crate) mod series;
 pub(crate) mod session;
 pub(crate) mod stores;
 
@@ -44,5 +45,6 @@ pub(crate) fn router() -> Router<Arc<Native>> {
         .route("/console/links", post(session::link))
         .route("/console/events", get(events::stream))
         .route("/console/stores", get(stores::list))
+        .route("/console/series", get(series::show))
         .route("/console/names", get(stores::names))
 }
