@@ -1,9 +1,17 @@
 //! Making content go away for good. When these return, what was scrubbed is in no file of ours.
 
 use crate::access::expect_receipt;
+use crate::history::HistoryQuery;
 use crate::{Context, Engine, Error, Result};
-use loci_model::{MemoryId, StoreId, Version, VersionId};
+use loci_model::event::kind;
+use loci_model::policy::ReadPass;
+use loci_model::{At, MemoryId, PathPrefix, StoreId, Version, VersionId, View};
 use loci_storage::{Mutation, Receipt};
+use std::collections::HashSet;
+
+/// Versions among which the same text is looked for, newest first, and how many are shown.
+const SAME_LOOKED_AT_MAX: usize = 20_000;
+const SAME_SHOWN_MAX: usize = 100;
 
 impl Engine {
     /// Scrubs one version that is not the head of a live memory.
@@ -34,5 +42,93 @@ impl Engine {
         let version = self.seams.version_id(pass.now());
         let receipt = self.write(context, Mutation::Erase { pass, memory, version }).await?;
         expect_receipt!(receipt, Receipt::Erased { versions, .. } => versions)
+    }
+}
+
+/// A version that is, or would be, redacted.
+#[derive(Debug, Clone)]
+pub struct RedactionLine {
+    /// The version, without content.
+    pub version: Version,
+    /// Whether it is the newest of a memory that is live: it cannot be redacted then.
+    pub is_head: bool,
+}
+
+/// What redacting some versions erases.
+#[derive(Debug, Clone)]
+pub struct RedactionPlan {
+    /// The versions, in the order asked for.
+    pub lines: Vec<RedactionLine>,
+    /// Other versions of the store that hold the same bytes.
+    pub same_content: Vec<RedactionLine>,
+}
+
+impl Engine {
+    /// What redacting versions would erase, and where else the same text is.
+    pub async fn plan_redaction(
+        &self,
+        context: &Context,
+        store: StoreId,
+        versions: &[VersionId],
+    ) -> Result<RedactionPlan> {
+        self.manage_pass(context, store).await?;
+        let pass = self.read_pass(context, store).await?;
+        let mut lines = Vec::with_capacity(versions.len());
+        for id in versions {
+            let version = self.storage.version(&pass, *id, View::Basic).await?;
+            let version = version.ok_or(Error::NotFound("memory version"))?;
+            lines.push(self.redaction_line(&pass, version).await?);
+        }
+        let digests: HashSet<_> = lines.iter().filter_map(|line| line.version.digest).collect();
+        let mut same_content = Vec::new();
+        let query = HistoryQuery {
+            memory: None,
+            actors: None,
+            since: None,
+            until: None,
+            prefix: PathPrefix::root(),
+            view: View::Basic,
+            before_seq: None,
+            limit: 1,
+        };
+        let (all, _) = self.all_versions(&pass, &query, SAME_LOOKED_AT_MAX).await?;
+        for version in all {
+            let is_same = version.digest.is_some_and(|digest| digests.contains(&digest));
+            if is_same && !versions.contains(&version.id) && same_content.len() < SAME_SHOWN_MAX {
+                same_content.push(self.redaction_line(&pass, version).await?);
+            }
+        }
+        Ok(RedactionPlan { lines, same_content })
+    }
+
+    async fn redaction_line(&self, pass: &ReadPass, version: Version) -> Result<RedactionLine> {
+        let live = self.storage.get(pass, &At::Id(version.memory), View::Basic).await?;
+        Ok(RedactionLine { is_head: live.is_some_and(|live| live.head == version.id), version })
+    }
+
+    /// Redacts versions and writes down why. None is touched when one of them cannot be.
+    pub async fn redact_all(
+        &self,
+        context: &Context,
+        store: StoreId,
+        versions: &[VersionId],
+        reason: &str,
+    ) -> Result<RedactionPlan> {
+        let plan = self.plan_redaction(context, store, versions).await?;
+        if plan.lines.iter().any(|line| line.is_head) {
+            return Err(Error::IsHead);
+        }
+        let mut lines = Vec::with_capacity(plan.lines.len());
+        for line in plan.lines {
+            let pass = self.manage_pass(context, store).await?;
+            let told = self.happening(context, kind::VERSION_REDACTED).in_store(store);
+            let told = told.about(&line.version.id).saying(&reason);
+            let redact = Mutation::Redact(pass, line.version.id);
+            let receipt = self.audited_unasked(redact, told).await?;
+            let version = expect_receipt!(receipt, Receipt::Redacted(version) => *version)?;
+            lines.push(RedactionLine { version, is_head: false });
+        }
+        self.search.wrote();
+        Ok(RedactionPlan { lines, same_content: plan.same_content })
     }
 }

@@ -90,6 +90,41 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// The events before a number, newest first; 0 is the end of the log.
+    pub async fn events_before(
+        &self,
+        context: &Context,
+        before: u64,
+        limit: usize,
+    ) -> Result<Vec<Event>> {
+        let pass = self.admin_pass(context)?;
+        let limit = limit.clamp(1, limit::EVENTS_PAGE_MAX);
+        let mut before = before;
+        if before == 0 {
+            // The log has no gaps: its end is found by doubling, then by halving.
+            let is_there = async |seq: u64| {
+                Ok::<_, crate::Error>(!self.storage.events(&pass, seq - 1, 1).await?.is_empty())
+            };
+            let mut high = 1;
+            while is_there(high).await? {
+                high *= 2;
+            }
+            let mut low = high / 2;
+            while high - low > 1 {
+                let middle = low + (high - low) / 2;
+                if is_there(middle).await? { low = middle } else { high = middle }
+            }
+            before = high;
+        }
+        let after = before.saturating_sub(1).saturating_sub(limit as u64);
+        let mut events = self.storage.events(&pass, after, limit).await?;
+        events.retain(|event| event.seq < before);
+        events.reverse();
+        Ok(events)
+    }
+}
+
 fn cut(text: &str, chars_max: usize) -> String {
     text.chars().take(chars_max).collect()
 }

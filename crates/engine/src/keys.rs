@@ -1,12 +1,12 @@
 //! API keys: made, listed, revoked, and turned into a caller.
 
 use crate::access::expect_receipt;
-use crate::{Context, Engine, Error, Result, Secret};
+use crate::{Context, Engine, Error, Result, Secret, console};
 use loci_model::event::kind;
 use loci_model::path;
 use loci_model::{
-    Actor, ApiKey, Audience, Caller, Invalid, KeyId, KeyScope, PrincipalId, PrincipalKind,
-    SessionId, StoreId, Timestamp, WorkspaceId, limit,
+    Actor, ApiKey, Audience, Caller, Invalid, KeyId, KeyScope, Principal, PrincipalId,
+    PrincipalKind, SessionId, StoreId, Timestamp, WorkspaceId, limit,
 };
 use loci_model::{Power, policy::System};
 use loci_storage::{Mutation, Receipt};
@@ -55,19 +55,30 @@ pub struct DeclaredKey {
 impl Engine {
     /// Turns a presented secret into a caller.
     pub async fn authenticate(&self, presented: &str) -> Result<Caller> {
+        match self.authenticate_hash(&Secret::hash_of(presented)).await {
+            Err(Error::Unauthenticated(_)) if Secret::is_mistyped(presented) => {
+                Err(Error::Unauthenticated("invalid API key: it has a typing error"))
+            }
+            found => found,
+        }
+    }
+
+    /// The same by the hash of the secret, for whoever must look again and should not keep it.
+    pub async fn authenticate_hash(&self, hash: &[u8; 32]) -> Result<Caller> {
         const REFUSED: Error = Error::Unauthenticated("invalid API key");
-        let hash = Secret::hash_of(presented);
-        let Some((key, principal)) = self.storage.key_by_hash(&hash).await? else {
-            return Err(match Secret::is_mistyped(presented) {
-                true => Error::Unauthenticated("invalid API key: it has a typing error"),
-                false => REFUSED,
-            });
+        let Some((key, principal)) = self.storage.key_by_hash(hash).await? else {
+            return Err(REFUSED);
         };
-        let is_same: bool = key.secret_hash.ct_eq(&hash).into();
-        if !is_same || !key.is_valid_at(self.seams.now()) {
+        let is_same: bool = key.secret_hash.ct_eq(hash).into();
+        // A one-time word signs in to the console and opens nothing else.
+        if !is_same || !key.is_valid_at(self.seams.now()) || console::is_link(&key) {
             return Err(REFUSED);
         }
-        Ok(Caller {
+        Ok(Self::caller_of(key, &principal))
+    }
+
+    pub(crate) fn caller_of(key: ApiKey, principal: &Principal) -> Caller {
+        Caller {
             workspace: key.workspace,
             principal: principal.id,
             is_admin: principal.is_admin,
@@ -78,7 +89,7 @@ impl Engine {
             memory: principal.memory,
             scope: key.scope,
             expires_at: key.expires_at,
-        })
+        }
     }
 
     /// Makes a key; its secret is returned here and never again, not even when the request is
@@ -109,13 +120,14 @@ impl Engine {
                 return Err(Invalid::new("principal", "is a group, which holds no keys").into());
             }
         }
-        check_name(&new.name)?;
+        check_key_name(&new.name)?;
         let now = self.seams.now();
-        let expires_at = new.expires_at.or(caller.expires_at);
+        let own_end = self.own_end(caller).await?;
+        let expires_at = new.expires_at.or(own_end);
         if expires_at.is_some_and(|end| end <= now) {
             return Err(Invalid::new("expires_at", "must be in the future").into());
         }
-        if caller.expires_at.is_some_and(|own| expires_at > Some(own)) {
+        if own_end.is_some_and(|own| expires_at > Some(own)) {
             return Err(Error::Denied("a key cannot outlive the key that makes it"));
         }
         let scope = self.scope_for(context, &new).await?;
@@ -141,6 +153,19 @@ impl Engine {
         // Somebody may have got in between with the same idempotency key.
         let is_ours = key.secret_hash == secret.hash();
         Ok((key, is_ours.then_some(secret)))
+    }
+
+    /// When the authority that a caller makes keys with ends: its key's end, unless that is only a
+    /// browser's.
+    async fn own_end(&self, caller: &Caller) -> Result<Option<Timestamp>> {
+        let (Some(end), Actor::Key(id)) = (caller.expires_at, caller.actor) else {
+            return Ok(caller.expires_at);
+        };
+        let system = System::because("whether a key is a browser's is for nobody to see");
+        let keys =
+            self.storage.keys(&system.administer(caller.workspace, self.seams.now())).await?;
+        let is_browser = keys.iter().any(|key| key.id == id && console::stands_for_endless(key));
+        Ok((!is_browser).then_some(end))
     }
 
     /// Whose key a text asks for. Only an administrator learns who there is.
@@ -200,7 +225,7 @@ impl Engine {
 
     /// Makes a declared key exist with exactly this secret and scope.
     pub async fn declare_key(&self, declared: DeclaredKey) -> Result<ApiKey> {
-        check_name(&declared.name)?;
+        check_key_name(&declared.name)?;
         let owner = self.storage.principal(declared.workspace, declared.principal).await?;
         let owner = owner.ok_or(Error::NotFound("principal"))?;
         let now = self.seams.now();
@@ -248,7 +273,7 @@ impl Engine {
     }
 }
 
-fn require_key_maker(caller: &Caller) -> Result<()> {
+pub(crate) fn require_key_maker(caller: &Caller) -> Result<()> {
     let is_whole = caller.scope.power == Power::Full && caller.session.is_none();
     if !is_whole || caller.audience == Audience::Model {
         return Err(Error::Denied("this key cannot make keys"));
@@ -260,6 +285,13 @@ fn require_key_maker(caller: &Caller) -> Result<()> {
 pub(crate) fn check_principal_name(name: &str) -> Result<()> {
     check_name(name)?;
     Ok(path::check_visible("name", name)?)
+}
+
+fn check_key_name(name: &str) -> Result<()> {
+    if console::is_reserved(name) {
+        return Err(Invalid::new("name", "is kept for the console").into());
+    }
+    check_name(name)
 }
 
 pub(crate) fn check_name(name: &str) -> Result<()> {

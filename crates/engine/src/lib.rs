@@ -14,6 +14,7 @@ mod changes;
 pub mod codes;
 mod commit;
 pub mod compact;
+mod console;
 mod context;
 mod derived;
 pub mod documents;
@@ -21,21 +22,32 @@ pub mod dump;
 mod erase;
 mod error;
 mod events;
+mod explain;
 mod groups;
 mod guard;
+mod history;
 mod home;
+mod hygiene;
 mod keys;
 pub mod knowledge;
+mod live;
+mod names;
 mod newcomers;
+mod overview;
 mod place;
 mod principals;
 mod read;
 pub mod reading;
+mod recalls;
+mod revert;
 pub mod seam;
 pub mod search;
 mod secret;
+mod secrets;
+mod series;
 mod sessions;
 mod share;
+mod sift;
 mod stores;
 mod sweep;
 pub mod transfer;
@@ -45,17 +57,30 @@ mod visit;
 pub use agents::Agent;
 pub use bootstrap::FirstStart;
 pub use changes::ChangePage;
+pub use console::SignedIn;
 pub use context::{Appended, Context, IdempotencyKey, Identified};
+pub use erase::{RedactionLine, RedactionPlan};
 pub use error::{EXCEEDS_GIVER, Error, NOT_THE_WRITER, SWITCHED_OFF};
+pub use explain::{AccessReport, Reacher};
 pub use groups::Group;
+pub use history::HistoryQuery;
 pub use home::{HomeLimits, Purpose, Reached};
+pub use hygiene::{Check, Finding, Findings};
 pub use keys::{DeclaredKey, NewKey};
+pub use live::{Live, LiveEvent};
 pub use loci_storage::request::as_one_request;
+pub use names::{NAMES_MAX, Named, Sort};
+pub use overview::{DAYS, StoreGlance, StoreNumbers};
 pub use place::Place;
 pub use principals::NewPrincipal;
+pub use recalls::RecallCount;
+pub use revert::{RevertAction, RevertRequest, RevertState, RevertStep};
 pub use secret::Secret;
+pub use secrets::{Suspect, find_secret};
+pub use series::{Growth, STEPS, Series};
 pub use sessions::{NewAttachment, NewSession};
 pub use share::{NOT_THE_GIVER, NewGrant, Shared};
+pub use sift::Sieve;
 pub use stores::NewStore;
 pub use sweep::SweepReport;
 pub use turns::Turn;
@@ -63,6 +88,7 @@ pub use visit::Visit;
 
 use compact::{Summarizer, Watch};
 use guard::Guard;
+use loci_model::Timestamp;
 use loci_storage::Storage;
 use newcomers::Newcomers;
 use reading::{Reading, ReadingOptions};
@@ -89,12 +115,18 @@ pub struct Engine {
     compaction: Arc<Watch>,
     summarizer: Option<Arc<dyn Summarizer>>,
     reading: Option<Arc<Reading>>,
+    glances: Arc<overview::Glances>,
+    pasts: Arc<sift::Pasts>,
+    recalls: Arc<recalls::Recalls>,
+    /// Since when it counts.
+    began: Timestamp,
 }
 
 impl Engine {
     /// An engine over a storage, with the clock and randomness it shall use.
     pub fn new(storage: Arc<dyn Storage>, seams: Seams) -> Self {
         let search = Arc::new(SearchState::new(SearchOptions::default()));
+        let began = seams.now();
         Self {
             storage,
             seams,
@@ -106,6 +138,10 @@ impl Engine {
             compaction: Arc::default(),
             summarizer: None,
             reading: None,
+            glances: Arc::default(),
+            pasts: Arc::default(),
+            recalls: Arc::default(),
+            began,
         }
     }
 

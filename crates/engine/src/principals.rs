@@ -4,8 +4,10 @@ use crate::access::expect_receipt;
 use crate::keys::check_principal_name;
 use crate::{Context, Engine, Error, Result};
 use loci_model::event::kind;
-use loci_model::policy::System;
-use loci_model::{Invalid, MemorySwitches, Principal, PrincipalId, PrincipalKind, WorkspaceId};
+use loci_model::policy::{self, System};
+use loci_model::{
+    Caller, Invalid, MemorySwitches, Principal, PrincipalId, PrincipalKind, WorkspaceId,
+};
 use loci_storage::{Mutation, Receipt};
 use std::borrow::Cow;
 
@@ -61,6 +63,17 @@ impl Engine {
     /// The principal that a text names, as [`Self::named`] finds it; it must be there.
     pub async fn find_principal(&self, context: &Context, text: &str) -> Result<Principal> {
         self.named(context, text).await?.ok_or(Error::NotFound("principal"))
+    }
+
+    /// The caller with the eyes of somebody whom a text names, for administrators. Nothing may be
+    /// written with them; who asks sees to that.
+    pub async fn view_as(&self, caller: &Caller, text: &str) -> Result<Caller> {
+        const REFUSED: Error = Error::Denied("only an administrator sees with others' eyes");
+        let now = self.seams.now();
+        policy::administer(caller, now).map_err(|_| REFUSED)?;
+        let found = self.named_in(caller.workspace, text).await?;
+        let found = found.ok_or(Error::NotFound("principal"))?;
+        policy::view_as(caller, &found, now).map_err(|_| REFUSED)
     }
 
     /// Makes a declared principal exist.

@@ -16,6 +16,7 @@ mod misread;
 mod openapi;
 mod options;
 mod phase;
+mod ring;
 mod routes;
 mod timed_io;
 mod wire;
@@ -51,6 +52,9 @@ pub fn router(
         scratch_dir: options.scratch_dir.clone(),
         backups: Arc::new(Semaphore::new(routes::admin::BACKUPS_AT_ONCE_MAX)),
         body_idle_timeout: options.body_idle_timeout,
+        started_at: engine.seams().now(),
+        console_url: options.console_url.clone(),
+        streams: Arc::new(Semaphore::new(routes::console::events::STREAMS_AT_ONCE_MAX)),
     };
     routes::router(Arc::new(native))
         .merge(doors)

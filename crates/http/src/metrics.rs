@@ -4,6 +4,7 @@
 //! Handles are kept for each route, so that counting a request is a map lookup and a few atomic
 //! additions.
 
+use crate::ring::Ring;
 use http::{Method, StatusCode};
 use loci_engine::reading::ReadingCounts;
 use loci_engine::search::Mode;
@@ -116,6 +117,8 @@ pub(crate) struct Metrics {
     resident_bytes: Gauge,
     reading: ReadingMetrics,
     routes: RwLock<HashMap<String, Arc<RouteMetrics>>>,
+    /// The same minute by minute, in short.
+    pub(crate) ring: Ring,
 }
 
 impl Metrics {
@@ -156,6 +159,7 @@ impl Metrics {
             resident_bytes,
             reading,
             routes: RwLock::default(),
+            ring: Ring::default(),
         }
     }
 

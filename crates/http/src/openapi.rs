@@ -1,9 +1,10 @@
 //! The OpenAPI document: our routes and the doors', generated from the code that serves them.
 
 use crate::routes::{
-    admin, attributes, brief, changes, chats, compact, context, documents, dump, duplicates, edits,
-    embedding, entries, erase, events, extraction, grants, health, keys, knowledge, policy,
-    principals, sealed, search, sessions_note, stats, switches, whoami,
+    access, admin, attributes, brief, changes, chats, compact, console, context, documents, dump,
+    duplicates, edits, embedding, entries, erase, events, extraction, grants, health, history,
+    hygiene, keys, knowledge, policy, principals, redactions, revert, sealed, search,
+    sessions_note, stats, switches, whoami,
 };
 use crate::wire::ErrorEnvelope;
 use bytes::Bytes;
@@ -37,6 +38,11 @@ use utoipa::{Modify, OpenApi, ToSchema};
         entries::list,
         entries::show,
         edits::apply,
+        history::list,
+        hygiene::list,
+        redactions::create,
+        revert::revert,
+        access::list,
         changes::list,
         search::in_store,
         search::everywhere,
@@ -75,6 +81,14 @@ use utoipa::{Modify, OpenApi, ToSchema};
         admin::backup,
         dump::export,
         dump::import,
+        console::session::login,
+        console::session::logout,
+        console::session::show,
+        console::session::link,
+        console::events::stream,
+        console::stores::list,
+        console::series::show,
+        console::stores::names,
     ),
     components(schemas(ErrorEnvelope<'_>)),
     tags(
@@ -91,6 +105,7 @@ use utoipa::{Modify, OpenApi, ToSchema};
         (name = "API keys", description = "What callers prove themselves with"),
         (name = "stats", description = "Numbers"),
         (name = "administration", description = "The data as a whole, for administrators"),
+        (name = "console", description = "What the web console asks for beside everything else"),
         (name = "health", description = "For probes and scrapers"),
     ),
     security(("key" = []), ("key_header" = [])),

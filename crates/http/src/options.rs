@@ -34,6 +34,8 @@ pub struct HttpOptions {
     pub drain_timeout: Duration,
     /// Where a backup is made before it is sent: a directory with room for a copy of the data.
     pub scratch_dir: PathBuf,
+    /// Where browsers find the console, for links to it.
+    pub console_url: Option<String>,
 }
 
 impl Default for HttpOptions {
@@ -51,6 +53,7 @@ impl Default for HttpOptions {
             ucans: None,
             drain_timeout: Duration::from_secs(5),
             scratch_dir: std::env::temp_dir(),
+            console_url: None,
         }
     }
 }

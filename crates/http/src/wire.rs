@@ -135,6 +135,12 @@ pub(crate) fn time(at: Option<Timestamp>) -> Option<String> {
     at.map(|at| at.to_string())
 }
 
+/// A time in a request, or none.
+pub(crate) fn moment(field: &str, text: Option<&str>) -> error::Result<Option<Timestamp>> {
+    let parsed = text.map(Timestamp::parse).transpose();
+    parsed.map_err(|invalid| Failure::invalid(format!("{field}: {}", invalid.why)))
+}
+
 /// Tells `null` (clear it) from absence (keep it).
 pub(crate) fn given<'de, T, D>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
 where

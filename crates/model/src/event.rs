@@ -33,6 +33,8 @@ pub mod kind {
     pub const MEMBER_REMOVED: &str = "member_removed";
     /// What a reader found was forgotten.
     pub const READER_FORGOTTEN: &str = "reader_forgotten";
+    /// A version was redacted, and why.
+    pub const VERSION_REDACTED: &str = "version_redacted";
     /// Somebody searched a store that they may only search.
     pub const SEARCHED: &str = "searched";
 }

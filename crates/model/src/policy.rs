@@ -587,9 +587,11 @@ impl SearchPass {
     }
 }
 
+mod explain;
 mod share;
 mod system;
 
+pub use explain::{Explanation, Match, Reach, Rule, explain, reach, view_as};
 use share::Giving;
 pub use share::{ends_within, share};
 pub use system::System;

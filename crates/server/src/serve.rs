@@ -15,10 +15,10 @@ use crate::place::Place;
 use crate::signals::Signals;
 use crate::summaries::ModelSummarizer;
 use crate::wire::{self, Answering, Holding};
-use loci_engine::Secret;
+use loci_engine::{Context, Secret};
 use loci_http::Listener;
 use std::io::Write;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -110,8 +110,14 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
         options.ucans = Some(door.ucans);
         holding = holding.welcoming(door.options, door.new_visitors_per_day);
     }
+    let console = console_url(address);
+    options.console_url = Some(console.clone());
     let answering = holding.answer(&options)?;
-    announce(&listener, shown_key.as_ref())?;
+    let link = match &shown_key {
+        Some(_) => first_link(&answering, &console).await,
+        None => None,
+    };
+    announce(&listener, shown_key.as_ref(), link.as_deref())?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), data = %place, "started");
 
     let sweeping = (kind == Kind::Serve)
@@ -232,12 +238,45 @@ async fn start(
     Ok((listener, first.await?.admin_key))
 }
 
-fn announce(listener: &TcpListener, shown_key: Option<&Secret>) -> Result<(), Failure> {
+/// Where a browser on this machine finds the console. A server that listens on every address is
+/// found on this one.
+fn console_url(listening: SocketAddr) -> String {
+    let ip = match listening.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    format!("http://{}/console/", SocketAddr::new(ip, listening.port()))
+}
+
+/// The link that whoever starts a server for the first time looks at it with.
+async fn first_link(answering: &Answering, console: &str) -> Option<String> {
+    let engine = answering.engine();
+    let request = engine.seams().request_id(engine.seams().now());
+    let caller = answering.operator().0;
+    let context = Context { caller, request, idempotency: None };
+    match engine.console_link(&context).await {
+        Ok((secret, _)) => Some(format!("{console}#once={}", secret.reveal())),
+        Err(error) => {
+            tracing::warn!(%error, "there is no link to the console; loci console makes one");
+            None
+        }
+    }
+}
+
+fn announce(
+    listener: &TcpListener,
+    shown_key: Option<&Secret>,
+    link: Option<&str>,
+) -> Result<(), Failure> {
     let address =
         listener.local_addr().map_err(|error| Failure::io("cannot tell the address", &error))?;
     let mut stdout = std::io::stdout().lock();
     if let Some(secret) = shown_key {
         writeln!(stdout, "admin key (shown once): {}", secret.reveal())?;
+    }
+    if let Some(link) = link {
+        writeln!(stdout, "console (works once, for 10 minutes): {link}")?;
     }
     writeln!(stdout, "loci listening on http://{address}")?;
     stdout.flush()?;
@@ -294,6 +333,15 @@ mod tests {
         for bad in ["", "8700", "127.0.0.1", "127.0.0.1:99999"] {
             assert!(resolve(bad).await.is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_browser_on_this_machine_finds_the_console() {
+        let url = |address: &str| console_url(address.parse().unwrap());
+        assert_eq!(url("127.0.0.1:8700"), "http://127.0.0.1:8700/console/");
+        assert_eq!(url("0.0.0.0:80"), "http://127.0.0.1:80/console/");
+        assert_eq!(url("[::]:80"), "http://[::1]:80/console/");
+        assert_eq!(url("10.0.0.7:80"), "http://10.0.0.7:80/console/");
     }
 
     #[test]

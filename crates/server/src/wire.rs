@@ -174,6 +174,7 @@ impl Holding {
             options.body_bytes_max,
             stopping.clone(),
         ));
+        let doors = doors.merge(loci_console::router());
         let mut openapi = anthropic::openapi();
         openapi.merge(tool::openapi());
         openapi.merge(robutler::openapi());

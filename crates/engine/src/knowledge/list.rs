@@ -6,7 +6,7 @@ use crate::search::Reach;
 use crate::{Context, Engine, Error, Result};
 use loci_knowledge::graph::FactId;
 use loci_model::policy;
-use loci_model::{Invalid, StoreId, limit};
+use loci_model::{Invalid, MemoryId, StoreId, limit};
 
 /// Which facts or entities, and where the page starts.
 #[derive(Debug, Clone, Default)]
@@ -15,6 +15,8 @@ pub struct FactsQuery {
     pub filter: Filter,
     /// Only those about this entity, by name.
     pub about: Option<String>,
+    /// Only what this memory says.
+    pub memory: Option<MemoryId>,
     /// How many were shown before.
     pub after: usize,
     /// How many to show.
@@ -40,6 +42,13 @@ impl Engine {
     ) -> Result<FactsPage<Fact>> {
         self.look(context, store, query, |graph, query| {
             let about = query.about.as_deref();
+            if let Some(memory) = query.memory {
+                let (mut all, _) = graph.list(&query.filter, about, 0, usize::MAX);
+                all.retain(|fact| fact.sources.contains(&memory));
+                let total = all.len();
+                let items = all.into_iter().skip(query.after).take(query.limit).collect();
+                return FactsPage { items, total };
+            }
             let (items, total) = graph.list(&query.filter, about, query.after, query.limit);
             FactsPage { items, total }
         })

@@ -1,5 +1,5 @@
-//! Who asks: a key or a signed token in one of two headers, or the operator on a channel that only
-//! they can open.
+//! Who asks: a key or a signed token in one of two headers, a key in the console's cookie, or the
+//! operator on a channel that only they can open.
 //!
 //! Keys are looked up on every request, so that a revoked one is dead at once. A key in the URL
 //! counts for nothing, because URLs end up in logs; except where a route has a place for it, whose
@@ -7,10 +7,11 @@
 //! a token is never tried as a key, unless no tokens are taken at all. Some clients append the handle
 //! of a project to their key; what that means is for the door to say.
 
+use super::cookie;
 use super::token::{Tokens, looks_signed};
 use crate::error::Failure;
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use loci_engine::{Appended, Engine, Error, Secret, Visit};
 use loci_model::{Audience, Caller};
 use percent_encoding::percent_decode_str;
@@ -24,6 +25,11 @@ pub struct LocalOperator(pub Caller);
 
 /// What tells credentials apart without being one.
 pub(super) type Fingerprint = [u8; 32];
+
+/// Left on requests with a key: the hash of what was shown, for streams that must ask again whether
+/// it still counts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shown(pub(crate) Fingerprint);
 
 /// What was found out about the caller.
 pub(super) enum Found {
@@ -50,11 +56,13 @@ impl Found {
     }
 }
 
-/// Looks for a credential. Never refuses by itself. What stands in the path is looked at last: a
-/// client that can send headers means those.
+/// Looks for a credential. Never refuses by itself. What stands in the path is looked at after the
+/// headers: a client that can send those means them. A cookie counts where nothing else is, because
+/// browsers send it by themselves.
 pub(super) async fn find_caller(
     engine: &Engine,
     tokens: Option<&Tokens>,
+    method: &Method,
     headers: &HeaderMap,
     in_path: Option<&str>,
     operator: Option<&LocalOperator>,
@@ -64,7 +72,7 @@ pub(super) async fn find_caller(
         (None, Some(LocalOperator(caller))) => return Found::Operator(caller.clone()),
         (None, None) => match in_path {
             Some(presented) => presented,
-            None => return Found::Nobody,
+            None => return by_cookie(engine, method, headers).await,
         },
     };
     let found = match tokens.filter(|_| looks_signed(presented)) {
@@ -72,6 +80,20 @@ pub(super) async fn find_caller(
         None => by_key(engine, presented).await,
     };
     found.unwrap_or_else(Found::Refused)
+}
+
+async fn by_cookie(engine: &Engine, method: &Method, headers: &HeaderMap) -> Found {
+    let Some(shown) = cookie::shown(headers) else { return Found::Nobody };
+    if !cookie::is_own_page(method, headers) {
+        return Found::Refused(Error::Denied(cookie::NOT_OUR_PAGE));
+    }
+    match engine.authenticate(shown).await {
+        Ok(caller) => Found::Known(caller, Secret::hash_of(shown), None),
+        Err(Error::Unauthenticated(_)) => {
+            Found::Refused(Error::Unauthenticated("the console's session has ended; sign in again"))
+        }
+        Err(error) => Found::Refused(error),
+    }
 }
 
 /// The whole may be a key, or the part before the handle of a project. Either is counted as the key.

@@ -33,6 +33,9 @@ const DISCARD_PAUSE: Duration = Duration::from_millis(250);
 /// Bytes of a body that holds many things at once, unless every body may be larger.
 const BATCH_BYTES_MAX: usize = 32 * 1024 * 1024;
 
+/// Bytes of a body that anybody may send and that is kept: a key and a little.
+const BRIEF_BYTES_MAX: usize = 4 * 1024;
+
 /// The bounds of a body.
 #[derive(Clone, Copy)]
 pub(super) struct BodyLimits {
@@ -53,6 +56,7 @@ impl BodyLimits {
     /// Those of a route.
     fn of(self, timing: Timing) -> Self {
         match timing {
+            Timing::Brief => Self { bytes_max: self.bytes_max.min(BRIEF_BYTES_MAX), ..self },
             Timing::Batched => Self { bytes_max: self.bytes_max.max(BATCH_BYTES_MAX), ..self },
             Timing::Bounded | Timing::Streamed | Timing::Uploaded => self,
         }

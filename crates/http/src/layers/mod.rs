@@ -8,15 +8,17 @@
 
 pub(crate) mod auth;
 pub(crate) mod body;
+pub(crate) mod cookie;
 mod rate;
 pub(crate) mod token;
 pub(crate) mod ucan;
+pub(crate) mod view;
 
 use crate::HttpOptions;
 use crate::error::{Failure, Shape};
 use crate::metrics::{Metrics, RouteMetrics};
-use crate::routes::{self, Timing};
-use auth::Found;
+use crate::routes::{self, Openness, Timing};
+use auth::{Found, Shown};
 use axum::extract::{MatchedPath, Request};
 use axum::response::Response;
 use body::BodyLimits;
@@ -136,7 +138,7 @@ impl Shared {
         let route = matched.map_or(NO_ROUTE, MatchedPath::as_str);
         let timing = routes::timing(route);
         let shape = Shape::of(request.uri().path());
-        let is_for_anybody = routes::is_for_anybody(route);
+        let openness = routes::openness(route);
         let id = self.engine.seams().request_id(self.engine.seams().now());
         let mut seen = Seen {
             id,
@@ -147,14 +149,15 @@ impl Shared {
         };
         request.extensions_mut().insert(id);
         let work = async {
-            match is_for_anybody {
-                true => self.answer_anybody(request, inner, timing).await,
-                false => self.work(request, inner, timing, &mut seen.principal, id).await,
+            match openness {
+                Openness::Anybody => self.answer_anybody(request, inner, timing).await,
+                Openness::Newcomers => self.greet(request, inner, timing).await,
+                Openness::Known => self.work(request, inner, timing, &mut seen.principal, id).await,
             }
         };
         let outcome = AssertUnwindSafe(work).catch_unwind();
         let outcome = match timing {
-            Timing::Bounded | Timing::Batched => {
+            Timing::Bounded | Timing::Brief | Timing::Batched => {
                 tokio::time::timeout(self.request_timeout, as_one_request(outcome)).await
             }
             Timing::Streamed | Timing::Uploaded => Ok(outcome.await),
@@ -179,7 +182,7 @@ impl Shared {
         }
         response.headers_mut().insert(REQUEST_ID, shown);
         if self.is_replica {
-            self.mark_stale(&mut response, !is_for_anybody).await;
+            self.mark_stale(&mut response, openness != Openness::Anybody).await;
         }
         self.note(&seen, &response);
         response
@@ -198,14 +201,26 @@ impl Shared {
     {
         // The body cannot be shared between threads, so only the parts are borrowed.
         let (headers, operator) = (request.headers(), request.extensions().get());
-        let matched = request.extensions().get::<MatchedPath>();
+        let (method, matched) = (request.method(), request.extensions().get::<MatchedPath>());
         let path = request.uri().path();
+        let eyes = view::wanted(method, matched.map_or(NO_ROUTE, MatchedPath::as_str), headers);
         let in_path = matched.and_then(|matched| auth::in_path(matched.as_str(), path));
         let (tokens, in_path) = (self.tokens.as_deref(), in_path.as_deref());
         let found = match routes::is_for_visitors(path) {
             true => ucan::find_visitor(&self.engine, self.ucans.as_deref(), headers).await,
-            false => auth::find_caller(&self.engine, tokens, headers, in_path, operator).await,
+            false => {
+                auth::find_caller(&self.engine, tokens, method, headers, in_path, operator).await
+            }
         };
+        let (found, viewer) = match eyes {
+            Ok(None) => (found, None),
+            Ok(Some(whose)) => view::borrow(&self.engine, found, &whose).await,
+            Err(_) if matches!(found, Found::Nobody | Found::Refused(_)) => (found, None),
+            Err(refused) => (Found::Refused(refused), None),
+        };
+        if let Some(viewer) = viewer {
+            request.extensions_mut().insert(viewer);
+        }
         if let (Some(rate), Some(fingerprint)) = (&self.rate, found.fingerprint())
             && let Err(refused) = rate.take(fingerprint, Instant::now())
         {
@@ -228,10 +243,11 @@ impl Shared {
                 body::discard(&mut request, timing, &self.body).await?;
                 Identified(Arc::new(Err(error)))
             }
-            Found::Known(caller, _, appended) => {
+            Found::Known(caller, fingerprint, appended) => {
                 if let Some(appended) = appended {
                     request.extensions_mut().insert(appended);
                 }
+                request.extensions_mut().insert(Shown(fingerprint));
                 *principal = Some(caller.principal);
                 let idempotency = body::take(&mut request, timing, &self.body).await?;
                 let caller = narrowed(caller);
@@ -272,6 +288,22 @@ impl Shared {
         Ok(response)
     }
 
+    /// Whoever wants to sign in: the route looks at what they bring.
+    async fn greet<S>(
+        &self,
+        mut request: Request,
+        mut inner: S,
+        timing: Timing,
+    ) -> Result<Response, Failure>
+    where
+        S: Service<Request, Response = Response, Error = Infallible>,
+    {
+        body::take(&mut request, timing, &self.body).await?;
+        request.extensions_mut().insert(self.nobody.clone());
+        let Ok(response) = inner.call(request).await;
+        Ok(response)
+    }
+
     async fn mark_stale(&self, response: &mut Response, says_how: bool) {
         let headers = response.headers_mut();
         headers.insert(STALE, HeaderValue::from_static("true"));
@@ -288,6 +320,8 @@ impl Shared {
         let took = seen.started.elapsed();
         let status = response.status();
         seen.route.count(&seen.method, status, took);
+        let now = self.engine.seams().now().as_micros();
+        self.metrics.ring.count(now, status.is_server_error(), took);
         tracing::info!(
             target: "loci_http::request",
             method = %seen.method,

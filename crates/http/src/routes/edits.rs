@@ -4,13 +4,14 @@
 use super::Native;
 use super::attributes::AttributesRequest;
 use super::entries::EntryView;
+use super::history::operation_name;
 use crate::error::{Failure, Result};
 use crate::extract::{Authed, Id, JsonBody};
 use axum::Json;
 use axum::extract::State;
 use loci_model::{
-    At, AttributesPatch, Content, Edit, EditOp, Expect, MemoryPath, OnSame, Operation, Outcome,
-    StoreId, Timestamp, limit,
+    At, AttributesPatch, Content, Edit, EditOp, Expect, MemoryPath, OnSame, Outcome, StoreId,
+    Timestamp, limit,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -172,11 +173,7 @@ pub(crate) struct EditedView {
 
 impl EditedView {
     fn of(outcome: Outcome) -> Result<Self> {
-        let operation = outcome.operation.map(|operation| match operation {
-            Operation::Created => "created",
-            Operation::Modified => "modified",
-            Operation::Deleted => "deleted",
-        });
+        let operation = outcome.operation.map(operation_name);
         Ok(Self { operation, entry: EntryView::of(outcome.memory)? })
     }
 }

@@ -6,10 +6,12 @@ use super::Native;
 use super::attributes::DescribedView;
 use crate::error::{Failure, Result};
 use crate::extract::{Authed, Id, InStore, Params};
+use crate::wire::moment;
 use axum::Json;
 use axum::extract::State;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use loci_engine::{RecallCount, Sieve};
 use loci_model::query::{Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery};
 use loci_model::{At, Content, Memory, MemoryId, PathPrefix, StoreId, View, limit};
 use serde::{Deserialize, Serialize};
@@ -74,16 +76,32 @@ pub(crate) struct EntriesParams {
     #[serde(default)]
     direction: DirectionName,
     kind: Option<String>,
+    #[serde(alias = "tag")]
     tags: Option<String>,
     source: Option<String>,
     scope: Option<String>,
     #[serde(default)]
     view: ViewName,
+    as_of: Option<String>,
+    updated_after: Option<String>,
+    updated_before: Option<String>,
+    #[serde(default)]
+    pinned: bool,
+    expires_before: Option<String>,
     limit: Option<usize>,
     page: Option<String>,
 }
 
 impl EntriesParams {
+    fn sieve(&self) -> Result<Sieve> {
+        Ok(Sieve {
+            updated_after: moment("updated_after", self.updated_after.as_deref())?,
+            updated_before: moment("updated_before", self.updated_before.as_deref())?,
+            pinned: self.pinned,
+            expires_before: moment("expires_before", self.expires_before.as_deref())?,
+        })
+    }
+
     fn into_query(self) -> Result<ListQuery> {
         let limit = self.limit.unwrap_or(ENTRIES_DEFAULT);
         if !(1..=limit::ENTRIES_PAGE_MAX).contains(&limit) {
@@ -175,6 +193,33 @@ pub(crate) struct EntryView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     content: Option<Option<String>>,
+    /// How often searches found it, where one entry is asked for as it is now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recalls: Option<RecallsView>,
+}
+
+/// How often searches found a memory, counted by this server since it started.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RecallsView {
+    /// How often.
+    count: u64,
+    /// By how many callers, up to 16.
+    actors: usize,
+    /// When last.
+    last_at: Option<String>,
+    /// Since when it is counted.
+    since: String,
+}
+
+impl From<RecallCount> for RecallsView {
+    fn from(recalls: RecallCount) -> Self {
+        Self {
+            count: recalls.count,
+            actors: recalls.actors,
+            last_at: (recalls.count > 0).then(|| recalls.last_at.to_string()),
+            since: recalls.since.to_string(),
+        }
+    }
 }
 
 impl EntryView {
@@ -197,6 +242,7 @@ impl EntryView {
                 Content::Text(text) => Some(text),
                 Content::Sealed(_) => None,
             }),
+            recalls: None,
         })
     }
 }
@@ -239,6 +285,14 @@ pub(crate) struct Entries {
         ("tags" = Option<String>, Query, description = "Only with all of these, comma-separated."),
         ("source" = Option<String>, Query, description = "Only with this claimed source."),
         ("scope" = Option<String>, Query, description = "Only with this label."),
+        ("as_of" = Option<String>, Query, description = "The store as it was at this time: texts \
+            only, without what was redacted since, under the rules of today."),
+        ("updated_after" = Option<String>, Query, description = "Only what changed then or later."),
+        ("updated_before" = Option<String>, Query,
+            description = "Only what changed then or earlier."),
+        ("pinned" = Option<bool>, Query, description = "`true`: only what is pinned."),
+        ("expires_before" = Option<String>, Query, description = "Only what ends before this time. \
+            Pages that are sifted so may be short; the last says that it is."),
         ("view" = Option<ViewName>, Query, description = "`full` brings the content, and pages \
             end early after about a megabyte of it."),
         ("limit" = Option<usize>, Query, description = "How many, 1 to 1000; 100 when not given."),
@@ -251,9 +305,15 @@ pub(crate) async fn list(
     Id(store): Id<StoreId>,
     Params(params): Params<EntriesParams>,
 ) -> Result<Json<Entries>> {
+    let as_of = moment("as_of", params.as_of.as_deref())?;
+    let sieve = params.sieve()?;
     let query = params.into_query()?;
-    let last_seq = native.engine.stats(&context, store).await?.last_seq;
-    let page = native.engine.list_bounded(&context, store, &query).await?;
+    let engine = &native.engine;
+    let last_seq = engine.stats(&context, store).await?.last_seq;
+    let page = match as_of {
+        Some(at) => engine.list_past(&context, store, at, &query, &sieve).await?,
+        None => engine.list_sifted(&context, store, &query, &sieve).await?,
+    };
     let next_page = page.next.map(|cursor| URL_SAFE_NO_PAD.encode(cursor.to_bytes()));
     let shown = |item| match item {
         ListItem::Memory(memory) => {
@@ -270,6 +330,7 @@ pub(crate) async fn list(
 pub(crate) struct EntryParams {
     #[serde(default)]
     view: ViewName,
+    as_of: Option<String>,
 }
 
 /// One memory with its attributes.
@@ -279,6 +340,7 @@ pub(crate) struct EntryParams {
         ("memory_store_id" = String, Path),
         ("memory_id" = String, Path),
         ("view" = Option<ViewName>, Query, description = "`full` brings the content."),
+        ("as_of" = Option<String>, Query, description = "As it was at this time."),
     ),
     responses((status = 200, body = EntryView)))]
 pub(crate) async fn show(
@@ -287,6 +349,13 @@ pub(crate) async fn show(
     InStore(store, memory): InStore<MemoryId>,
     Params(params): Params<EntryParams>,
 ) -> Result<Json<EntryView>> {
-    let memory = native.engine.get(&context, store, &At::Id(memory), params.view.into()).await?;
-    Ok(Json(EntryView::of(memory)?))
+    let engine = &native.engine;
+    let view = params.view.into();
+    if let Some(at) = moment("as_of", params.as_of.as_deref())? {
+        let past = engine.get_past(&context, store, memory, at, view).await?;
+        return Ok(Json(EntryView::of(past)?));
+    }
+    let memory = engine.get(&context, store, &At::Id(memory), view).await?;
+    let recalls = engine.recalls_of(&memory).into();
+    Ok(Json(EntryView { recalls: Some(recalls), ..EntryView::of(memory)? }))
 }

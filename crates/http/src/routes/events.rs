@@ -18,6 +18,7 @@ const EVENTS_DEFAULT: usize = 100;
 #[derive(Deserialize)]
 pub(crate) struct EventsParams {
     after: Option<u64>,
+    before: Option<u64>,
     limit: Option<usize>,
 }
 
@@ -39,7 +40,7 @@ pub(crate) struct EventView {
     principal: String,
     /// `principal_created`, `principal_recast`, `memory_switched`, `key_created`, `key_revoked`,
     /// `store_archived`, `store_removed`, `grant_given`, `grant_revoked`, `member_added`,
-    /// `member_removed` or `searched`.
+    /// `member_removed`, `version_redacted` or `searched`.
     kind: String,
     /// In which store.
     store: Option<String>,
@@ -72,7 +73,7 @@ impl From<Event> for EventView {
 /// A page of the log.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Events {
-    /// The events, oldest first.
+    /// The events, oldest first; newest first with `before`.
     data: Vec<EventView>,
     /// What to send as `after` next.
     last_seq: u64,
@@ -83,6 +84,8 @@ pub(crate) struct Events {
     params(
         ("after" = Option<u64>, Query,
             description = "The last number seen; 0 or nothing starts at the beginning."),
+        ("before" = Option<u64>, Query, description = "Newest first, those before this number; 0 \
+            starts at the end."),
         ("limit" = Option<usize>, Query,
             description = "How many, 1 to 1000; 100 when not given."),
     ),
@@ -96,6 +99,17 @@ pub(crate) async fn list(
     if !(1..=limit::EVENTS_PAGE_MAX).contains(&limit) {
         let max = limit::EVENTS_PAGE_MAX;
         return Err(Failure::invalid(format!("limit: expected 1 to {max}")));
+    }
+    if let Some(before) = params.before {
+        if params.after.is_some() {
+            return Err(Failure::invalid("before: cannot stand beside after"));
+        }
+        let events = native.engine.events_before(&context, before, limit).await?;
+        let last_seq = events.first().map_or(0, |event| event.seq);
+        return Ok(Json(Events {
+            data: events.into_iter().map(EventView::from).collect(),
+            last_seq,
+        }));
     }
     let after = params.after.unwrap_or(0);
     let events = native.engine.events(&context, after, limit).await?;

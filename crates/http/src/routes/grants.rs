@@ -67,7 +67,7 @@ pub(crate) struct SharedView {
 }
 
 impl GrantView {
-    async fn of(engine: &Engine, context: &Context, grant: Grant) -> Result<Self> {
+    pub(crate) async fn of(engine: &Engine, context: &Context, grant: Grant) -> Result<Self> {
         let grantee_name = match grant.grantee {
             Grantee::Principal(id) => engine.named(context, &id.to_string()).await?,
             Grantee::Everyone => None,

@@ -25,6 +25,7 @@ pub(crate) struct ListParams {
     relation: Option<String>,
     label: Option<String>,
     about: Option<String>,
+    memory_id: Option<String>,
     true_at: Option<String>,
     is_current: Option<bool>,
     limit: Option<usize>,
@@ -204,7 +205,10 @@ impl ListParams {
             filter.invalid_at = ended(!is_current);
         }
         let limit = self.limit.unwrap_or(PAGE_DEFAULT);
-        Ok(FactsQuery { filter, about: self.about, after: self.after.unwrap_or(0), limit })
+        let memory = self.memory_id.as_deref().map(str::parse).transpose();
+        let memory = memory.map_err(|_| Failure::not_found("memory"))?;
+        let (about, after) = (self.about, self.after.unwrap_or(0));
+        Ok(FactsQuery { filter, about, memory, after, limit })
     }
 }
 
@@ -230,6 +234,7 @@ fn next(after: usize, shown: usize, total: usize) -> Option<usize> {
         ("relation" = Option<String>, Query, description = "only these edge types, with commas between them"),
         ("label" = Option<String>, Query, description = "one end has one of these entity types, with commas between them"),
         ("about" = Option<String>, Query, description = "only those about the entity of this name"),
+        ("memory_id" = Option<String>, Query, description = "only what this memory says"),
         ("true_at" = Option<String>, Query, description = "only what was true at this time, as far as is known now"),
         ("is_current" = Option<bool>, Query, description = "only what is so, or only what is over"),
         ("limit" = Option<usize>, Query, description = "1 to 100; 50 when not given"),

@@ -3,12 +3,14 @@
 //! Each file is one noun: its wire types, its routes, nothing else. Routes parse, call the engine
 //! once, and render.
 
+pub(crate) mod access;
 pub(crate) mod admin;
 pub(crate) mod attributes;
 pub(crate) mod brief;
 pub(crate) mod changes;
 pub(crate) mod chats;
 pub(crate) mod compact;
+pub(crate) mod console;
 pub(crate) mod context;
 pub(crate) mod documents;
 pub(crate) mod dump;
@@ -21,10 +23,14 @@ pub(crate) mod events;
 pub(crate) mod extraction;
 pub(crate) mod grants;
 pub(crate) mod health;
+pub(crate) mod history;
+pub(crate) mod hygiene;
 pub(crate) mod keys;
 pub(crate) mod knowledge;
 pub(crate) mod policy;
 pub(crate) mod principals;
+pub(crate) mod redactions;
+pub(crate) mod revert;
 pub(crate) mod sealed;
 pub(crate) mod search;
 pub(crate) mod sessions_note;
@@ -56,6 +62,11 @@ pub(crate) struct Native {
     /// Turns for making backups.
     pub(crate) backups: Arc<Semaphore>,
     pub(crate) body_idle_timeout: Duration,
+    pub(crate) started_at: Timestamp,
+    /// Where browsers find the console.
+    pub(crate) console_url: Option<String>,
+    /// Turns for streams of changes.
+    pub(crate) streams: Arc<Semaphore>,
 }
 
 /// How the gate times a route.
@@ -63,6 +74,8 @@ pub(crate) struct Native {
 pub(crate) enum Timing {
     /// The whole request has one deadline.
     Bounded,
+    /// The same, with a body of a few words.
+    Brief,
     /// The same, with a body that says all at once what others say in many requests.
     Batched,
     /// Takes as long as the data is large.
@@ -82,16 +95,38 @@ pub(crate) fn timing(route: &str) -> Timing {
         // A whole directory moves in one request.
         "/v1/memory_stores/{memory_store_id}/edits" => Timing::Batched,
         "/v1/backup" | "/v1/export" | "/v1/check" => Timing::Streamed,
+        // Goes on for as long as somebody looks.
+        "/console/events" => Timing::Streamed,
+        "/console/login" => Timing::Brief,
         _ => Timing::Bounded,
     }
 }
 
-/// Whether it does not matter to a route who asks, nor how old is what it tells. Neither is looked up
-/// then: a probe must not wait for storage only because it brings a key.
-pub(crate) fn is_for_anybody(route: &str) -> bool {
-    let is_probe = matches!(route, "/healthz" | "/readyz" | "/openapi.json");
-    // How to get a credential is for those who have none.
-    is_probe || route.starts_with("/.well-known/")
+/// Who gets as far as a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Openness {
+    /// Those who are known; each route refuses the others.
+    Known,
+    /// Those who have something to show that is no credential yet.
+    Newcomers,
+    /// Everybody. It does not matter who asks, nor how old is what is told; neither is looked up: a
+    /// probe must not wait for storage only because it brings a key.
+    Anybody,
+}
+
+/// Who gets as far as a route, by its pattern.
+pub(crate) fn openness(route: &str) -> Openness {
+    match route {
+        "/healthz" | "/readyz" | "/openapi.json" => Openness::Anybody,
+        // The files of a page that holds no secret.
+        "/console" | "/console/" | "/console/assets/{name}" | "/console/{*page}" => {
+            Openness::Anybody
+        }
+        "/console/login" => Openness::Newcomers,
+        // How to get a credential is for those who have none.
+        route if route.starts_with("/.well-known/") => Openness::Anybody,
+        _ => Openness::Known,
+    }
 }
 
 /// Whether those who ask for a path prove who they are by tokens of their own making, and in no other
@@ -122,6 +157,11 @@ pub(crate) fn router(native: Arc<Native>) -> Router {
         .route(&store("entries"), get(entries::list))
         .route(&store("entries/{memory_id}"), get(entries::show))
         .route(&store("edits"), post(edits::apply))
+        .route(&store("history"), get(history::list))
+        .route(&store("hygiene"), get(hygiene::list))
+        .route(&store("redactions"), post(redactions::create))
+        .route(&store("revert"), post(revert::revert))
+        .route(&store("access"), get(access::list))
         .route(&store("changes"), get(changes::list))
         .route(&store("search"), post(search::in_store))
         .route("/v1/search", post(search::everywhere))
@@ -158,6 +198,7 @@ pub(crate) fn router(native: Arc<Native>) -> Router {
         .route("/v1/backup", get(admin::backup))
         .route("/v1/export", get(dump::export))
         .route("/v1/import", post(dump::import))
+        .merge(console::router())
         .with_state(native)
 }
 

@@ -49,6 +49,16 @@ impl From<KindName> for PrincipalKind {
     }
 }
 
+/// The name of a sort, where it stands among others.
+pub(crate) fn kind_name(kind: PrincipalKind) -> &'static str {
+    match kind {
+        PrincipalKind::User => "user",
+        PrincipalKind::Agent => "agent",
+        PrincipalKind::Service => "service",
+        PrincipalKind::Group => "group",
+    }
+}
+
 /// A principal to be made.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -404,3 +404,62 @@ fn a_giver_gives_what_they_have_when_it_is_written() {
     let system = System::because("a test").share(HOME, facts().store.id, OTHER, NOW);
     assert!(system.renewed(false, &facts()).is_ok());
 }
+
+fn principal(id: PrincipalId, is_admin: bool) -> Principal {
+    let (kind, name) = (PrincipalKind::Agent, "somebody".to_owned());
+    let memory = MemorySwitches::default();
+    Principal { id, workspace: HOME, kind, name, is_admin, memory, created_at: NOW }
+}
+
+/// The rules in the order in which they decide, and that the first of them is what policy does.
+#[test]
+fn an_explanation_names_every_rule_and_agrees_with_the_decision() {
+    let mine = Grantee::Principal(OTHER);
+    let everything = Facts {
+        grants: vec![grant(Grantee::Everyone, Level::Search, None), grant(mine, Level::Read, None)],
+        ..beside(Relation::Member)
+    };
+    let rules = |who: PrincipalId, is_admin, facts: &Facts| {
+        let told = explain(&principal(who, is_admin), facts, NOW);
+        let decided = reach(&Caller { is_admin, ..caller(who) }, facts, NOW);
+        assert_eq!(told.reach, decided, "{told:?}");
+        told.matched.into_iter().chain(told.also).map(|one| one.rule).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        rules(OTHER, true, &everything),
+        [Rule::Administrator, Rule::Grant, Rule::Member, Rule::Everyone]
+    );
+    assert_eq!(rules(OTHER, false, &everything), [Rule::Grant, Rule::Member, Rule::Everyone]);
+    assert_eq!(rules(OWNER, true, &facts()), [Rule::Owner, Rule::Administrator]);
+    assert_eq!(rules(OTHER, false, &beside(Relation::Companion)), [Rule::Companion]);
+    assert_eq!(rules(OTHER, false, &facts()), []);
+    let ended = grant(mine, Level::Read, Some(Timestamp::from_micros(999_999)));
+    assert_eq!(rules(OTHER, false, &Facts { grants: vec![ended], ..facts() }), []);
+    let told = explain(&principal(OTHER, false), &everything, NOW);
+    assert_eq!(told.reach, Reach::Upto(Level::Read), "a grant of one's own lowers a member");
+    assert_eq!(told.matched.unwrap().grant.unwrap().grantee, mine);
+}
+
+#[test]
+fn what_is_switched_off_is_told_with_the_rule_that_would_count() {
+    let off = MemorySwitches { groups: false, ..MemorySwitches::default() };
+    let somebody = Principal { memory: off, ..principal(OTHER, false) };
+    let told = explain(&somebody, &beside(Relation::Member), NOW);
+    assert_eq!((told.reach, told.is_switched_off), (Reach::None, true));
+    assert_eq!(told.matched.unwrap().rule, Rule::Member);
+    let nobody = explain(&somebody, &facts(), NOW);
+    assert!(!nobody.is_switched_off, "there is nothing to switch off");
+}
+
+#[test]
+fn eyes_are_lent_to_administrators_and_see_no_more_than_their_owner() {
+    let admin = Caller { is_admin: true, ..caller(OWNER) };
+    let seen = view_as(&admin, &principal(OTHER, false), NOW).unwrap();
+    assert_eq!((seen.principal, seen.is_admin), (OTHER, false));
+    assert_eq!(verbs(&seen, &facts()), "?");
+    assert!(view_as(&caller(OWNER), &principal(OTHER, false), NOW).is_err());
+    let group = Principal { kind: PrincipalKind::Group, ..principal(OTHER, false) };
+    assert!(view_as(&admin, &group, NOW).is_err());
+    let elsewhere = Principal { workspace: WorkspaceId::from_u128(2), ..principal(OTHER, false) };
+    assert!(view_as(&admin, &elsewhere, NOW).is_err());
+}

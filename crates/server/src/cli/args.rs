@@ -52,6 +52,8 @@ pub(crate) struct Common {
 pub(crate) enum Command {
     /// Run the server
     Serve(ServeArgs),
+    /// Print a link that signs a browser in to the console, once
+    Console,
     /// Serve tools to a program over standard input and output, by the Model Context Protocol
     Mcp(McpArgs),
     /// Write a memory, from an option, a file or standard input

@@ -10,6 +10,7 @@ mod chat;
 mod check;
 mod client;
 mod compact;
+mod console;
 mod doctor;
 mod duplicates;
 mod eval;
@@ -116,6 +117,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     }
     let mut client = Client::over(Way::new(origin.clone(), upkeep(&command)), key);
     let done = match &command {
+        Command::Console => console::run(&mut client, format, &origin).await,
         Command::Put(args) => put::run(&mut client, format, args, &content).await,
         Command::Ingest(args) => ingest::run(&mut client, format, args).await,
         Command::Get(args) => get::run(&mut client, format, args).await,

@@ -321,6 +321,31 @@ const GENERAL: &[General] = &[
     native("forget reader", "POST /v1/extraction/forget", Open::Admin, |client| {
         client.post("/v1/extraction/forget", &json!({"reader": "nobody"}))
     }),
+    // What is shown there is looked at and nothing else: here it is no key.
+    native("sign in", "POST /console/login", Open::Visitor, |client| {
+        let page = [("x-loci-console", "1")];
+        client.call_with("POST", "/console/login", Some(&json!({"key": "none"})), &page)
+    }),
+    native("sign out", "POST /console/logout", Open::Known, |client| {
+        client.call("POST", "/console/logout", None)
+    }),
+    native("signed in", "GET /console/session", Open::Known, |client| {
+        client.get("/console/session")
+    }),
+    native("link", "POST /console/links", Open::KeyMaker, |client| {
+        client.call("POST", "/console/links", None)
+    }),
+    // A stream of a store that is not there, because one that is has no end.
+    native("stream", "GET /console/events", Open::Known, |client| {
+        reached(client.get("/console/events?store=none"))
+    }),
+    native("stores at a glance", "GET /console/stores", Open::Known, |client| {
+        client.get("/console/stores")
+    }),
+    native("series", "GET /console/series", Open::Known, |client| client.get("/console/series")),
+    native("names", "GET /console/names", Open::Known, |client| {
+        client.get("/console/names?ids=none")
+    }),
     native("whoami", "GET /v1/whoami", Open::Known, |client| client.get("/v1/whoami")),
     native("stats", "GET /v1/stats", Open::Known, |client| client.get("/v1/stats")),
     native("check", "POST /v1/check", Open::Admin, |client| client.call("POST", "/v1/check", None)),
@@ -444,6 +469,7 @@ pub(super) fn forgotten(client: &mut Client) -> Vec<String> {
     let asked: BTreeSet<&str> = VERBS
         .iter()
         .chain(super::knowledge::VERBS)
+        .chain(super::console::VERBS)
         .chain(super::mcp::VERBS)
         .map(|verb| verb.route)
         .chain(GENERAL.iter().map(|general| general.route))

@@ -5,6 +5,7 @@
 //! that is kept beside this file, so that a changed rule is a changed line in a review. Run with
 //! `LOCI_WRITE_MATRIX=1` to write the matrix anew.
 
+mod console;
 mod general;
 mod kilroy;
 mod knowledge;
@@ -121,7 +122,7 @@ fn being_in_a_chat_with_a_user_opens_only_the_users_home() {
 
 /// Everything that can be asked about a store, at every door.
 fn all() -> impl Iterator<Item = &'static Verb> {
-    VERBS.iter().chain(knowledge::VERBS).chain(mcp::VERBS)
+    VERBS.iter().chain(knowledge::VERBS).chain(console::VERBS).chain(mcp::VERBS)
 }
 
 /// Asks everything of everybody, and gives the matrix of the answers.
@@ -163,7 +164,7 @@ fn asked(server: &Server) -> String {
         }
     }
     let gone = world.gone();
-    let native = VERBS.iter().chain(knowledge::VERBS);
+    let native = VERBS.iter().chain(knowledge::VERBS).chain(console::VERBS);
     for verb in native.filter(|verb| verb.manner == Manner::Native) {
         let mut row = String::new();
         for who in Who::ALL {

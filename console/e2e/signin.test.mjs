@@ -1,0 +1,114 @@
+// Signing in and out: the key is nowhere afterwards, the cookie cannot be read by scripts, strangers cannot write with it.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { ADMIN_KEY, api, axe, openPage, settled, startBrowser, startServer } from "./support.mjs";
+import { agent, entryAt, put, seed } from "./seed.mjs";
+
+let server;
+let browser;
+let world;
+
+before(async () => {
+  server = await startServer();
+  browser = await startBrowser();
+  world = await seed(server);
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+test("a wrong key is refused in words, a right one opens the stores and is kept nowhere", async () => {
+  const one = await openPage(browser, server);
+  const { page } = one;
+  await page.goto(one.at("/"));
+  await page.getByRole("heading", { name: "Sign in to the console" }).waitFor();
+  await axe(page, "the door");
+  await page.getByLabel("Key", { exact: true }).fill("loci_nothing");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("This key opens nothing").waitFor();
+  await page.getByLabel("Key", { exact: true }).fill(ADMIN_KEY);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Stores" }).waitFor();
+  await settled(page);
+  const kept = await page.evaluate(() => JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage }) + location.href + document.cookie + document.documentElement.outerHTML);
+  assert.ok(!kept.includes(ADMIN_KEY));
+  const cookie = (await one.context.cookies()).find((found) => found.name === "loci_console");
+  assert.equal(cookie?.httpOnly, true);
+  assert.equal(cookie?.sameSite, "Strict");
+  assert.ok(!cookie.value.includes(ADMIN_KEY));
+  await one.calm();
+  await one.close();
+});
+
+test("the page may not be framed, and its cookie writes nothing without the header or from elsewhere", async () => {
+  const one = await openPage(browser, server);
+  await one.signIn();
+  const index = await fetch(one.at("/"), { headers: { accept: "text/html" } });
+  const policy = index.headers.get("content-security-policy") ?? "";
+  for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "require-trusted-types-for 'script'"]) assert.ok(policy.includes(part), policy);
+  assert.equal(index.headers.get("cache-control"), "no-store");
+  const [cookie] = await one.context.cookies();
+  const headers = { cookie: `${cookie.name}=${cookie.value}`, "content-type": "application/json" };
+  const target = `${server.origin}/v1/principals`;
+  const body = JSON.stringify({ name: "intruder", kind: "agent" });
+  assert.equal((await fetch(target, { method: "POST", headers, body })).status, 403);
+  assert.equal((await fetch(target, { method: "POST", headers: { ...headers, "x-loci-console": "1", origin: "https://elsewhere.example" }, body })).status, 403);
+  assert.equal((await fetch(target, { headers })).status, 200);
+  await one.close();
+});
+
+test("signing out ends the session on the server", async () => {
+  const one = await openPage(browser, server);
+  await one.signIn();
+  const [cookie] = await one.context.cookies();
+  await one.page.getByRole("button", { name: /settings and signing out/ }).click();
+  await one.page.getByRole("menuitem", { name: "Sign out" }).click();
+  await one.page.getByRole("heading", { name: "Sign in to the console" }).waitFor();
+  const again = await fetch(`${server.origin}/console/session`, { headers: { cookie: `${cookie.name}=${cookie.value}` } });
+  assert.equal(again.status, 401);
+  await one.calm();
+  await one.close();
+});
+
+test("a session that ends while somebody types loses nothing", async () => {
+  const person = await agent(server, "carl", "user");
+  await api(server, "POST", `/v1/memory_stores/${world.team}/grants`, { grantee: "carl", level: "readwrite" });
+  await put(server, world.team, undefined, [["/drafts/kept", "before\n"]]);
+  const entry = await entryAt(server, world.team, "/drafts/kept");
+  const one = await openPage(browser, server);
+  await one.signIn(person.key);
+  await one.open(`/s/${world.team}/m/drafts/kept?id=${entry.id}`);
+  await one.page.getByRole("button", { name: /^Edit/ }).click();
+  await one.page.getByLabel("Text (Markdown)").fill("typed before the key ended\n");
+  await api(server, "DELETE", `/v1/api_keys/${person.keyId}`);
+  await one.page.getByRole("button", { name: /^Save/ }).click();
+  const dialog = one.page.getByRole("dialog", { name: "Your session has ended" });
+  await dialog.waitFor();
+  await axe(one.page, "the dialog of an ended session");
+  const fresh = await api(server, "POST", "/v1/api_keys", { name: "carl again", principal: person.id, level: "full" });
+  await dialog.getByLabel("Key", { exact: true }).fill(fresh.secret);
+  await dialog.getByRole("button", { name: "Go on" }).click();
+  await dialog.waitFor({ state: "detached" });
+  assert.equal(await one.page.getByLabel("Text (Markdown)").inputValue(), "typed before the key ended\n");
+  await one.page.getByRole("button", { name: /^Save/ }).click();
+  await one.page.getByText("Saved v2").waitFor();
+  assert.equal((await entryAt(server, world.team, "/drafts/kept")).content, "typed before the key ended\n");
+  await one.calm();
+  await one.close();
+});
+
+test("somebody without a store sees words, not a blank", async () => {
+  const stranger = await agent(server, "nobody-yet", "user");
+  const one = await openPage(browser, server);
+  await one.signIn(stranger.key);
+  await settled(one.page);
+  assert.equal(await one.page.getByRole("link", { name: "team-a" }).count(), 0);
+  assert.equal(await one.page.getByRole("link", { name: "Audit log" }).count(), 0);
+  await one.open(`/s/${world.team}`).catch(() => undefined);
+  await one.page.getByText("Nothing here, or you may not see it.").first().waitFor();
+  await one.calm();
+  await one.close();
+});

@@ -1,0 +1,165 @@
+// What every browser test needs: a real server of its own, a browser, a page that fails on anything unexpected, axe.
+//
+// LOCI_BIN names the binary (../../target/debug/loci when not given), CHROMIUM the browser. Nothing is downloaded, nothing outside
+// of this machine is asked: a request to another origin, an error on the console or a violation of the policy fails the test.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+export const SHOTS = join(HERE, "..", "..", "docs", "console");
+export const ADMIN_KEY = "admin-key-of-the-browser-tests-000";
+const BETA = { "anthropic-beta": "agent-memory-2026-07-22" };
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** A server on a free port with an empty directory; `stop` ends it and takes the directory away. */
+export async function startServer(options = {}) {
+  const binary = process.env.LOCI_BIN ?? join(HERE, "..", "..", "target", "debug", "loci");
+  const data = options.data ?? mkdtempSync(join(tmpdir(), "loci-console-"));
+  const child = spawn(binary, ["serve", "--data", data, "--listen", options.listen ?? "127.0.0.1:0"], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, LOCI_ADMIN_KEY: ADMIN_KEY },
+  });
+  let said = "";
+  const origin = await new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`the server did not start: ${said}`)), 60_000);
+    const listen = (chunk) => {
+      said += chunk;
+      const found = /listening on (http:\/\/\S+)/.exec(said);
+      if (!found) return;
+      clearTimeout(timer);
+      resolve(found[1]);
+    };
+    child.stdout.on("data", listen);
+    child.stderr.on("data", listen);
+    child.on("exit", (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
+  });
+  const end = () =>
+    new Promise((resolve) => {
+      if (child.exitCode !== null) return resolve();
+      child.once("exit", resolve);
+      child.kill("SIGTERM");
+    });
+  return {
+    origin,
+    data,
+    end,
+    said: () => said,
+    stop: async () => {
+      await end();
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Calls the API as a program would; refuses to go on when the answer is not a success. */
+export async function api(server, method, path, body, key = ADMIN_KEY, headers = {}) {
+  const response = await fetch(server.origin + path, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...BETA, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  const text = await response.text();
+  assert.ok(response.ok, `${method} ${path}: ${response.status} ${text}`);
+  return text === "" ? null : JSON.parse(text);
+}
+
+export async function startBrowser() {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    headless: true,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+}
+
+/** A page of its own browser context, watched. `allow` are patterns of console messages that a test provokes on purpose. */
+export async function openPage(browser, server, options = {}) {
+  const context = await browser.newContext({
+    viewport: options.viewport ?? { width: 1280, height: 860 },
+    colorScheme: options.theme ?? "light",
+    reducedMotion: "reduce",
+    locale: "en-GB",
+    timezoneId: "UTC",
+  });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.origin });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const faults = [];
+  page.on("console", (message) => {
+    if (message.type() !== "error" && !/content security policy/i.test(message.text())) return;
+    // A refused request is reported by the browser; whether it was right is for the test to say.
+    if (/Failed to load resource/.test(message.text())) return;
+    if ((options.allow ?? []).some((pattern) => pattern.test(message.text()))) return;
+    faults.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (url.protocol !== "data:" && url.protocol !== "blob:" && url.origin !== server.origin) faults.push(`request to ${url.origin}`);
+  });
+  await page.addInitScript(() => {
+    window.violations = [];
+    document.addEventListener("securitypolicyviolation", (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
+  });
+  return {
+    page,
+    context,
+    at: (path) => `${server.origin}/console${path}`,
+    /** Signs in through the form, as people do. */
+    signIn: async (key = ADMIN_KEY, path = "/") => {
+      await page.goto(`${server.origin}/console${path}`);
+      await page.getByLabel("Key", { exact: true }).fill(key);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("navigation", { name: "Console" }).or(page.getByRole("button", { name: "Menu" })).first().waitFor();
+    },
+    open: async (path) => {
+      await page.goto(`${server.origin}/console${path}`);
+      await page.locator("main h1").first().waitFor();
+    },
+    /** Nothing unexpected happened; asked at the end of every test. */
+    calm: async () => {
+      const violations = await page.evaluate(() => window.violations ?? []);
+      assert.deepEqual([...faults, ...violations.map((one) => `policy: ${one}`)], []);
+    },
+    close: () => context.close(),
+  };
+}
+
+/** Accessibility: nothing serious or critical by axe, WCAG 2.2 AA. Runs in an isolated world, so the page's policy stays as it is. */
+export async function axe(page, what) {
+  const session = await page.context().newCDPSession(page);
+  const { frameTree } = await session.send("Page.getFrameTree");
+  const { executionContextId } = await session.send("Page.createIsolatedWorld", { frameId: frameTree.frame.id, worldName: "axe" });
+  await session.send("Runtime.evaluate", { expression: AXE, contextId: executionContextId });
+  const { result, exceptionDetails } = await session.send("Runtime.evaluate", {
+    expression: `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })
+      .then((found) => JSON.stringify(found.violations.filter((one) => one.impact === "serious" || one.impact === "critical")
+      .map((one) => one.id + ": " + one.help + " at " + one.nodes.slice(0, 3).map((node) => node.target.join(" ") + " " + (node.any[0]?.message ?? "")).join(" | "))))`,
+    contextId: executionContextId,
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  await session.detach();
+  assert.equal(exceptionDetails, undefined, exceptionDetails?.exception?.description);
+  assert.deepEqual(JSON.parse(result.value), [], `axe on ${what}`);
+}
+
+/** Waits until nothing is loading any more. */
+export async function settled(page) {
+  await page.waitForFunction(() => document.querySelectorAll("[aria-busy=true], .old").length === 0);
+}
+
+export async function shot(page, name) {
+  mkdirSync(SHOTS, { recursive: true });
+  await page.screenshot({ path: join(SHOTS, `${name}.png`), animations: "disabled" });
+}

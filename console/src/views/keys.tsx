@@ -1,0 +1,201 @@
+// Keys: who holds which, how much each opens, and the end of one. A secret is shown once, when it is made.
+
+import { useState } from "preact/hooks";
+import * as api from "../api/routes";
+import type { Key } from "../api/types";
+import { TypedConfirm } from "../memory/dialogs";
+import { changed, useQuery } from "../state/query";
+import { mayWrite } from "../state/session";
+import { say } from "../state/toasts";
+import { plural, seen } from "../text/format";
+import { Badge, Button, Field, Name, Time } from "../ui/basics";
+import { Dialog } from "../ui/dialog";
+import { copy, Head } from "../ui/page";
+import { Empty, Loaded } from "../ui/states";
+
+export function Keys() {
+  const query = useQuery("keys", () => api.keys());
+  const [isMaking, setMaking] = useState(false);
+  const [ending, setEnding] = useState<Key | null>(null);
+  const [isAll, setAll] = useState(false);
+  return (
+    <>
+      <Head
+        title="Keys"
+        acts={
+          mayWrite() && (
+            <Button icon="plus" tone="primary" onClick={() => setMaking(true)}>
+              New key
+            </Button>
+          )
+        }
+      />
+      <label class="check">
+        <input type="checkbox" checked={isAll} onChange={(event) => setAll(event.currentTarget.checked)} />
+        Revoked and ended too
+      </label>
+      <Loaded query={query} what="The keys">
+        {({ data }) => {
+          const rows = data.filter((key) => isAll || (!key.revoked_at && !(key.expires_at && Date.parse(key.expires_at) < Date.now())));
+          if (rows.length === 0) return <Empty title="No key opens anything." />;
+          return (
+            <table class="table cards-narrow">
+              <caption class="sr">Keys</caption>
+              <thead>
+                <tr>
+                  <th scope="col">Name</th>
+                  <th scope="col">Acts for</th>
+                  <th scope="col">May</th>
+                  <th scope="col">Where</th>
+                  <th scope="col">Made</th>
+                  <th scope="col">Used</th>
+                  <th scope="col">Ends</th>
+                  <th scope="col">
+                    <span class="sr">Acts</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map((key) => (
+                  <tr key={key.id}>
+                    <td class="wide">
+                      <strong>{seen(key.name)}</strong> {key.hint && <code class="id">{seen(key.hint)}…</code>} {key.revoked_at && <Badge tone="warn">revoked</Badge>}
+                      {key.acts_for_agents && <Badge>acts for agents</Badge>}
+                    </td>
+                    <td data-label="Acts for">
+                      <Name id={key.principal} />
+                    </td>
+                    <td>
+                      {key.level} {key.audience === "model" && <Badge title="Does not see what is for people only">for a model</Badge>}
+                    </td>
+                    <td>{key.session_id ? "one session" : key.stores ? plural(key.stores.length, "store") : "everywhere"}</td>
+                    <td data-label="Made">
+                      <Time at={key.created_at} />
+                    </td>
+                    <td data-label="Used">{key.used_at ? <Time at={key.used_at} /> : <span class="muted">–</span>}</td>
+                    <td data-label="Ends">{key.expires_at ? <Time at={key.expires_at} /> : <span class="nowrap">no end</span>}</td>
+                    <td>
+                      {!key.revoked_at && mayWrite() && (
+                        <Button tone="danger" onClick={() => setEnding(key)} aria-label={`Revoke ${seen(key.name)}`}>
+                          Revoke
+                        </Button>
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          );
+        }}
+      </Loaded>
+      {isMaking && <NewKey onClose={() => setMaking(false)} />}
+      {ending && (
+        <TypedConfirm
+          title={`Revoke ${seen(ending.name)}?`}
+          expected={ending.name}
+          act="Revoke this key"
+          onClose={() => setEnding(null)}
+          run={async () => {
+            await api.revokeKey(ending.id);
+            changed("keys");
+            say(`${ending.name} opens nothing any more.`);
+            setEnding(null);
+          }}
+        >
+          <p>Whatever uses this key is refused from the next request on. A revoked key cannot be brought back; make another one instead.</p>
+        </TypedConfirm>
+      )}
+    </>
+  );
+}
+
+function NewKey({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState("");
+  const [who, setWho] = useState("");
+  const [level, setLevel] = useState("readwrite");
+  const [audience, setAudience] = useState("host");
+  const [days, setDays] = useState("90");
+  const [problem, setProblem] = useState<string | null>(null);
+  const [secret, setSecret] = useState<string | null>(null);
+  const people = useQuery("principals", () => api.principals());
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    const body: Record<string, unknown> = { name: name.trim(), level, audience };
+    if (who.trim() !== "") body["principal"] = who.trim();
+    if (days !== "") body["expires_in_seconds"] = Math.round(Number(days) * 86_400);
+    try {
+      const made = await api.createKey(body);
+      changed("keys");
+      setSecret(made.secret ?? "");
+    } catch (cause) {
+      setProblem(cause instanceof Error ? cause.message : String(cause));
+    }
+  };
+  if (secret !== null) {
+    return (
+      <Dialog title="The key is made" onClose={onClose} foot={<Button onClick={onClose}>I have kept it</Button>} isFixed>
+        <div class="form">
+          <p>This is the secret. It is shown now and never again.</p>
+          <div class="secret">
+            <code>{secret}</code>
+            <Button icon="copy" onClick={() => void copy(secret).then((done) => say(done ? "Copied." : "The browser did not let this page copy."))}>
+              Copy
+            </Button>
+          </div>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog
+      title="New key"
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" form="key-form" tone="primary" disabled={name.trim() === ""}>
+            Make it
+          </Button>
+        </>
+      }
+    >
+      <form id="key-form" class="form" onSubmit={(event) => void submit(event)}>
+        <Field label="Name" note="For people: where it is used.">
+          <input value={name} autofocus onInput={(event) => setName(event.currentTarget.value)} />
+        </Field>
+        <Field label="Acts for" note="Empty is you.">
+          <input value={who} list="key-people" autocomplete="off" onInput={(event) => setWho(event.currentTarget.value)} />
+        </Field>
+        <datalist id="key-people">
+          {(people.data?.data ?? []).map((one) => (
+            <option key={one.id} value={one.name} />
+          ))}
+        </datalist>
+        <div class="form-row">
+          <Field label="May">
+            <select value={level} onChange={(event) => setLevel(event.currentTarget.value)}>
+              <option value="search">search</option>
+              <option value="read">read</option>
+              <option value="readwrite">read and write</option>
+              <option value="full">everything they may</option>
+            </select>
+          </Field>
+          <Field label="Used by">
+            <select value={audience} onChange={(event) => setAudience(event.currentTarget.value)}>
+              <option value="host">a program</option>
+              <option value="model">a model</option>
+            </select>
+          </Field>
+          <Field label="Days (empty is no end)">
+            <input inputMode="decimal" value={days} onInput={(event) => setDays(event.currentTarget.value)} />
+          </Field>
+        </div>
+        {problem && (
+          <p class="problem" role="alert">
+            {seen(problem)}
+          </p>
+        )}
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,256 @@
+//! The feeds of all stores that a caller may read as one stream, for as long as somebody looks.
+//!
+//! A stream holds one number for each store and nothing else; so it can be taken up by any server from
+//! a few bytes. Who may read what is asked at every look, and so is whether the credential still
+//! counts: whoever loses something meanwhile learns nothing more of it.
+
+use crate::search::News;
+use crate::{Context, Engine, Error, Result};
+use loci_model::policy::{self, ReadPass};
+use loci_model::{Actor, Audience, Change, Invalid, StoreId, Timestamp, limit};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// Between two looks when nobody says anything.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Writes within this time come together: fast enough for eyes, and cheap for writers.
+const BREATH: Duration = Duration::from_millis(80);
+/// Stores of one stream; the oldest, for who has more.
+const LIVE_STORES_MAX: usize = 1000;
+/// Bytes of a position: the end of a store's id, which is random, and its number.
+const ID_BYTES: usize = 8;
+
+/// Something that a stream tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LiveEvent {
+    /// A change.
+    Change(Change),
+    /// More was waiting than a stream tells: what lies between is in the store's feed.
+    Gap {
+        /// Which store.
+        store: StoreId,
+        /// The last number that was told.
+        after: u64,
+        /// The stream goes on after this one.
+        until: u64,
+    },
+    /// What the caller may see has changed.
+    Access,
+}
+
+/// One stream.
+pub struct Live {
+    engine: Engine,
+    context: Context,
+    /// The hash of what the caller showed, where that can be asked about again.
+    shown: Option<[u8; 32]>,
+    only: Option<StoreId>,
+    places: BTreeMap<StoreId, u64>,
+    began: Timestamp,
+    news: watch::Receiver<News>,
+}
+
+impl Engine {
+    /// Opens a stream of all stores, or of one, from where an earlier one was or from now on.
+    pub async fn live(
+        &self,
+        context: Context,
+        shown: Option<[u8; 32]>,
+        only: Option<StoreId>,
+        from: Option<&[u8]>,
+    ) -> Result<Live> {
+        if let Some(store) = only {
+            self.read_pass(&context, store).await?;
+        }
+        let from = from.map(read_places).transpose()?.unwrap_or_default();
+        let is_by_key = matches!(context.caller.actor, Actor::Key(_) | Actor::Session(_));
+        let mut live = Live {
+            engine: self.clone(),
+            context,
+            shown: shown.filter(|_| is_by_key),
+            only,
+            places: BTreeMap::new(),
+            began: to_millis(self.seams.now()),
+            news: self.search.news.subscribe(),
+        };
+        for (store, (_, end)) in live.readable().await? {
+            let place = from.get(&id_end(store)).copied();
+            live.places.insert(store, place.map_or(end, |place| place.min(end)));
+        }
+        Ok(live)
+    }
+}
+
+impl Live {
+    /// How many stores it follows.
+    pub fn stores(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Where it is, for [`Engine::live`] to go on from.
+    pub fn cursor(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.places.len() * (ID_BYTES + 3));
+        for (store, seq) in &self.places {
+            bytes.extend(id_end(*store));
+            write_number(&mut bytes, *seq);
+        }
+        bytes
+    }
+
+    /// Waits until something happens and tells it; nothing when nothing did for so long, `None` when
+    /// the server stops. Fails when the caller is nobody any more.
+    pub async fn next(&mut self, patience: Duration) -> Result<Option<Vec<LiveEvent>>> {
+        let end = Instant::now() + patience;
+        loop {
+            if self.news.borrow_and_update().is_over {
+                return Ok(None);
+            }
+            let told = self.look().await?;
+            if !told.is_empty() || Instant::now() >= end {
+                return Ok(Some(told));
+            }
+            let next_look = end.min(Instant::now() + LOOK_EVERY);
+            if let Ok(Ok(())) = tokio::time::timeout_at(next_look, self.news.changed()).await
+                && !self.news.borrow().is_over
+            {
+                tokio::time::sleep(BREATH).await;
+            }
+        }
+    }
+
+    async fn look(&mut self) -> Result<Vec<LiveEvent>> {
+        let mut told = Vec::new();
+        let is_other = self.ask_again().await?;
+        let readable = self.readable().await?;
+        let is_same = readable.keys().eq(self.places.keys());
+        if is_other || !is_same {
+            told.push(LiveEvent::Access);
+        }
+        self.places.retain(|store, _| readable.contains_key(store));
+        for (store, (pass, end)) in readable {
+            // What was made while somebody looks is shown from its beginning.
+            let is_new = store_made(store) >= self.began;
+            let place = self.places.entry(store).or_insert(if is_new { 0 } else { end });
+            if *place >= end {
+                continue;
+            }
+            let waiting = limit::CHANGES_PAGE_MAX;
+            if end - *place > waiting as u64 {
+                told.push(LiveEvent::Gap { store, after: *place, until: end });
+                *place = end;
+                continue;
+            }
+            let changes = self.engine.storage.changes(&pass, *place, waiting).await?;
+            *place = changes.last().map_or(*place, |change| change.seq);
+            told.extend(changes.into_iter().map(LiveEvent::Change));
+        }
+        Ok(told)
+    }
+
+    /// Asks whether the credential still counts and what it is worth; says whether that changed.
+    async fn ask_again(&mut self) -> Result<bool> {
+        let now = self.engine.seams.now();
+        let caller = &mut self.context.caller;
+        if caller.expires_at.is_some_and(|end| end <= now) {
+            return Err(Error::Unauthenticated("the credential has ended"));
+        }
+        let Some(shown) = &self.shown else { return Ok(false) };
+        let mut fresh = self.engine.authenticate_hash(shown).await?;
+        // A request that counts as a model's goes on to.
+        if caller.audience == Audience::Model {
+            fresh.audience = Audience::Model;
+        }
+        let is_other = fresh != *caller;
+        *caller = fresh;
+        Ok(is_other)
+    }
+
+    /// The stores that may be read right now, and how far each is.
+    async fn readable(&self) -> Result<BTreeMap<StoreId, (ReadPass, u64)>> {
+        let caller = &self.context.caller;
+        let now = self.engine.seams.now();
+        let facts = self.engine.storage.all_facts(caller).await?;
+        let wanted =
+            facts.iter().filter(|facts| self.only.is_none_or(|only| only == facts.store.id));
+        let passes: Vec<ReadPass> = wanted
+            .filter_map(|facts| policy::read(caller, facts, now).ok())
+            .take(LIVE_STORES_MAX)
+            .collect();
+        let system = policy::System::because("each of these stores may be read, as was just asked");
+        let stores = passes.iter().map(ReadPass::store).collect();
+        let pass = system.search(caller.workspace, stores, now);
+        let ends = self.engine.storage.feed_ends(&pass).await?;
+        let ends: BTreeMap<StoreId, u64> = ends.iter().map(|end| (end.store, end.seq)).collect();
+        let known =
+            |pass: ReadPass| Some((pass.store(), (pass.clone(), *ends.get(&pass.store())?)));
+        Ok(passes.into_iter().filter_map(known).collect())
+    }
+}
+
+/// When an id was made: ids begin with the milliseconds of their making.
+fn store_made(store: StoreId) -> Timestamp {
+    let millis = store.as_u128() >> 80;
+    Timestamp::from_micros(i64::try_from(millis).unwrap_or(0).saturating_mul(1000))
+}
+
+/// A moment as far as ids tell it.
+fn to_millis(at: Timestamp) -> Timestamp {
+    Timestamp::from_micros(at.as_micros().div_euclid(1000) * 1000)
+}
+
+fn id_end(store: StoreId) -> [u8; ID_BYTES] {
+    let bytes = store.to_bytes();
+    let mut end = [0; ID_BYTES];
+    end.copy_from_slice(&bytes[bytes.len() - ID_BYTES..]);
+    end
+}
+
+/// Seven bits a byte, the smallest first.
+fn write_number(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(u8::try_from(number & 0x7f).expect("seven bits are a byte") | 0x80);
+        number >>= 7;
+    }
+    bytes.push(u8::try_from(number).expect("seven bits are a byte"));
+}
+
+fn read_places(bytes: &[u8]) -> Result<BTreeMap<[u8; ID_BYTES], u64>> {
+    let wrong = || Error::from(Invalid::new("after", "is not one that was given out"));
+    let mut places = BTreeMap::new();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (id, after) = rest.split_first_chunk().ok_or_else(wrong)?;
+        let length = after.iter().position(|byte| byte & 0x80 == 0).ok_or_else(wrong)? + 1;
+        if length > 9 || places.len() >= LIVE_STORES_MAX {
+            return Err(wrong());
+        }
+        let number = after[..length].iter().rev();
+        let number = number.fold(0u64, |number, byte| number << 7 | u64::from(byte & 0x7f));
+        places.insert(*id, number);
+        rest = &after[length..];
+    }
+    Ok(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_survive_the_way_through_bytes() {
+        for number in [0, 1, 127, 128, 300, 65_535, 1 << 40, (1 << 63) - 1] {
+            let mut bytes = vec![7; ID_BYTES];
+            write_number(&mut bytes, number);
+            bytes.extend([9; ID_BYTES]);
+            write_number(&mut bytes, 5);
+            let places = read_places(&bytes).unwrap();
+            assert_eq!((places[&[7; 8]], places[&[9; 8]]), (number, 5));
+        }
+        for wrong in [&[1u8, 2, 3][..], &[7; 8], &[0xff; 30]] {
+            assert!(read_places(wrong).is_err(), "{wrong:?}");
+        }
+        assert!(read_places(&[]).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,304 @@
+//! Listings by what storage does not order or keep apart, and listings of the past.
+//!
+//! A listing that is sifted reads on until its page is full or enough was looked at, so a page may be
+//! short and still have a next one. A listing of the past is made from the history as a whole and
+//! remembered for a while, because people turn its pages; what is remembered holds no contents, and
+//! counts only while the feed stands still, so that nothing redacted is shown from it.
+
+use crate::{Context, Engine, Error, Result};
+use loci_model::policy::ReadPass;
+use loci_model::query::{Direction, ListCursor, ListItem, ListOrder, ListQuery};
+use loci_model::{At, Audience, Invalid, Memory, MemoryId, Page, StoreId, Timestamp, View, limit};
+use loci_storage::AsOf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Listings of one page, at most.
+const STEPS_MAX: usize = 50;
+/// Texts of the past read at once.
+const PAST_PAGE: usize = 1000;
+/// Memories of a past that can be listed.
+const PAST_MAX: usize = 200_000;
+/// Pasts remembered.
+const PASTS_MAX: usize = 4;
+
+/// What entries must be beside what a listing asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sieve {
+    /// Changed not before.
+    pub updated_after: Option<Timestamp>,
+    /// Changed not after.
+    pub updated_before: Option<Timestamp>,
+    /// Only what is pinned.
+    pub pinned: bool,
+    /// Ends before.
+    pub expires_before: Option<Timestamp>,
+}
+
+impl Sieve {
+    fn lets(&self, memory: &Memory) -> bool {
+        let attributes = &memory.attributes;
+        self.updated_after.is_none_or(|after| memory.updated_at >= after)
+            && self.updated_before.is_none_or(|before| memory.updated_at <= before)
+            && (!self.pinned || attributes.pinned)
+            && self
+                .expires_before
+                .is_none_or(|before| attributes.expires_at.is_some_and(|end| end < before))
+    }
+
+    /// Whether nothing after a memory can pass, in this order.
+    fn is_past(&self, query: &ListQuery, memory: &Memory) -> bool {
+        if query.order != ListOrder::Updated {
+            return false;
+        }
+        match query.direction {
+            Direction::Ascending => {
+                self.updated_before.is_some_and(|before| memory.updated_at > before)
+            }
+            Direction::Descending => {
+                self.updated_after.is_some_and(|after| memory.updated_at < after)
+            }
+        }
+    }
+}
+
+/// A store as it was, without contents.
+struct Past {
+    store: StoreId,
+    at: Timestamp,
+    is_model: bool,
+    /// The end of the feed when it was made.
+    through: u64,
+    memories: Arc<Vec<Memory>>,
+}
+
+/// The pasts that were looked at last.
+#[derive(Default)]
+pub(crate) struct Pasts(Mutex<Vec<Past>>);
+
+impl Engine {
+    /// A page of a listing, of the memories that a sieve lets through.
+    pub async fn list_sifted(
+        &self,
+        context: &Context,
+        store: StoreId,
+        query: &ListQuery,
+        sieve: &Sieve,
+    ) -> Result<Page<ListItem, ListCursor>> {
+        if *sieve == Sieve::default() {
+            return self.list_bounded(context, store, query).await;
+        }
+        let mut step =
+            ListQuery { view: View::Basic, limit: limit::ENTRIES_PAGE_MAX, ..query.clone() };
+        let mut whole = Page { items: Vec::new(), next: None };
+        'reading: for _ in 0..STEPS_MAX {
+            let page = self.list(context, store, &step).await?;
+            for item in page.items {
+                if let ListItem::Memory(memory) = &item
+                    && sieve.is_past(query, memory)
+                {
+                    whole.next = None;
+                    break 'reading;
+                }
+                let passes = match &item {
+                    ListItem::Memory(memory) => sieve.lets(memory),
+                    ListItem::Directory(_) => true,
+                };
+                if !passes {
+                    continue;
+                }
+                if whole.items.len() == query.limit {
+                    whole.next = whole.items.last().map(|last: &ListItem| last.cursor(query.order));
+                    break 'reading;
+                }
+                whole.items.push(item);
+            }
+            whole.next.clone_from(&page.next);
+            match page.next {
+                Some(next) => step.after = Some(next),
+                None => break,
+            }
+        }
+        if query.view == View::Full {
+            self.fill_page(context, store, query.order, &mut whole).await?;
+        }
+        Ok(whole)
+    }
+
+    /// Brings the contents of a page, ending it early where they are large.
+    async fn fill_page(
+        &self,
+        context: &Context,
+        store: StoreId,
+        order: ListOrder,
+        page: &mut Page<ListItem, ListCursor>,
+    ) -> Result<()> {
+        let mut bytes = 0;
+        for place in 0..page.items.len() {
+            if bytes > limit::ENTRIES_PAGE_BYTES as u64 {
+                page.items.truncate(place);
+                page.next = page.items.last().map(|last| last.cursor(order));
+                return Ok(());
+            }
+            let ListItem::Memory(memory) = &mut page.items[place] else { continue };
+            bytes += memory.size_bytes;
+            match self.get(context, store, &At::Id(memory.id), View::Full).await {
+                Ok(full) => **memory = full,
+                // Gone since; its line stays as it was.
+                Err(Error::NotFound("memory")) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// A page of a store as it was at a moment: texts only, under the rules of today.
+    pub async fn list_past(
+        &self,
+        context: &Context,
+        store: StoreId,
+        at: Timestamp,
+        query: &ListQuery,
+        sieve: &Sieve,
+    ) -> Result<Page<ListItem, ListCursor>> {
+        let pass = self.read_pass(context, store).await?;
+        let past = self.past(&pass, at).await?;
+        let prefix = query.prefix.as_str();
+        let wanted = past.iter().filter(|memory| {
+            let is_below = prefix == "/" || memory.path.as_str().starts_with(prefix);
+            is_below && query.filter.matches(memory) && sieve.lets(memory)
+        });
+        let mut items: Vec<ListItem> = Vec::new();
+        let mut sorted: Vec<&Memory> = wanted.collect();
+        match query.order {
+            ListOrder::Path => sorted.sort_by(|a, b| (&a.path, a.id).cmp(&(&b.path, b.id))),
+            ListOrder::Created => sorted.sort_by_key(|memory| (memory.created_at, memory.id)),
+            ListOrder::Updated => sorted.sort_by_key(|memory| (memory.updated_at, memory.id)),
+        }
+        if query.direction == Direction::Descending {
+            sorted.reverse();
+        }
+        for memory in sorted {
+            let folded = query.fold_depth.and_then(|depth| {
+                query.prefix.fold(memory.path.as_str(), depth).map(str::to_owned)
+            });
+            match folded {
+                None => items.push(ListItem::Memory(Box::new(memory.clone()))),
+                Some(directory) => {
+                    let directory = ListItem::Directory(directory);
+                    if items.last() != Some(&directory) {
+                        items.push(directory);
+                    }
+                }
+            }
+        }
+        let start = match &query.after {
+            None => 0,
+            Some(after) => items
+                .iter()
+                .position(|item| item.cursor(query.order) == *after)
+                .map(|place| place + 1)
+                .ok_or_else(|| Invalid::new("page", "is not one that was given out for this"))?,
+        };
+        let left = items.split_off(start);
+        let has_more = left.len() > query.limit;
+        let mut page = Page { items: left, next: None };
+        page.items.truncate(query.limit);
+        if has_more {
+            page.next = page.items.last().map(|last| last.cursor(query.order));
+        }
+        if query.view == View::Full {
+            self.fill_past(&pass, query.order, &mut page).await?;
+        }
+        Ok(page)
+    }
+
+    /// One memory as it was at a moment.
+    pub async fn get_past(
+        &self,
+        context: &Context,
+        store: StoreId,
+        memory: MemoryId,
+        at: Timestamp,
+        view: View,
+    ) -> Result<Memory> {
+        let pass = self.read_pass(context, store).await?;
+        let past = self.past(&pass, at).await?;
+        let found = past.iter().find(|found| found.id == memory).cloned();
+        let mut found = found.ok_or(Error::NotFound("memory"))?;
+        if view == View::Full {
+            found.content = self.content_of(&pass, &found).await?;
+        }
+        Ok(found)
+    }
+
+    async fn content_of(
+        &self,
+        pass: &ReadPass,
+        memory: &Memory,
+    ) -> Result<Option<loci_model::Content>> {
+        let version = self.storage.version(pass, memory.head, View::Full).await?;
+        Ok(version.and_then(|version| version.content))
+    }
+
+    async fn fill_past(
+        &self,
+        pass: &ReadPass,
+        order: ListOrder,
+        page: &mut Page<ListItem, ListCursor>,
+    ) -> Result<()> {
+        let mut bytes = 0;
+        for place in 0..page.items.len() {
+            if bytes > limit::ENTRIES_PAGE_BYTES as u64 {
+                page.items.truncate(place);
+                page.next = page.items.last().map(|last| last.cursor(order));
+                return Ok(());
+            }
+            if let ListItem::Memory(memory) = &mut page.items[place] {
+                bytes += memory.size_bytes;
+                memory.content = self.content_of(pass, memory).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A store as it was, from the history or from what was made of it just before.
+    async fn past(&self, pass: &ReadPass, at: Timestamp) -> Result<Arc<Vec<Memory>>> {
+        let (store, is_model) = (pass.store(), pass.audience() == Audience::Model);
+        let through = self.storage.stats(pass).await?.last_seq;
+        let is_it = |past: &Past| {
+            (past.store, past.at, past.is_model, past.through) == (store, at, is_model, through)
+        };
+        if let Some(known) = self.pasts.lock().iter().find(|past| is_it(past)) {
+            return Ok(Arc::clone(&known.memories));
+        }
+        let (mut memories, mut after) = (Vec::new(), 0);
+        loop {
+            let page = self.storage.texts_at(pass, AsOf::Time(at), after, PAST_PAGE).await?;
+            memories
+                .extend(page.memories.into_iter().map(|memory| Memory { content: None, ..memory }));
+            if memories.len() > PAST_MAX {
+                let why = format!("had more than {PAST_MAX} memories then, too many to list");
+                return Err(Invalid::new("as_of", why).into());
+            }
+            match page.next {
+                Some(next) => after = next,
+                None => break,
+            }
+        }
+        let memories = Arc::new(memories);
+        let made = Arc::clone(&memories);
+        let mut pasts = self.pasts.lock();
+        pasts.retain(|past| past.store != store || past.through == through);
+        if pasts.len() >= PASTS_MAX {
+            pasts.remove(0);
+        }
+        pasts.push(Past { store, at, is_model, through, memories });
+        Ok(made)
+    }
+}
+
+impl Pasts {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Past>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
