@@ -1,4 +1,5 @@
-// Builds the console into ../crates/console/assets: hashed, brotli-compressed, listed in manifest.json.
+// Builds the console into ../crates/console: hashed, brotli-compressed files in assets, listed in assets/manifest.json and, for the
+// Rust compiler, in src/table.rs.
 //
 // The same sources give the same bytes on every machine: no times, no paths, no maps. `--check` builds into
 // memory and fails if what is committed differs, or if a budget is broken; nothing is written then.
@@ -12,6 +13,7 @@ import { brotliCompressSync, constants } from "node:zlib";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const OUT = join(HERE, "..", "crates", "console", "assets");
+const TABLE = join(HERE, "..", "crates", "console", "src", "table.rs");
 const BUDGET = { all: 200 * 1024, firstScripts: 60 * 1024, styles: 10 * 1024 };
 
 const sha256 = (bytes) => createHash("sha256").update(bytes).digest("hex");
@@ -98,12 +100,22 @@ async function assemble() {
   }
   const manifest = { index: "index.html", sources: sourcesDigest(), files: listed };
   packed.set("manifest.json", Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`));
+  const rows = listed.map((file) => `    Asset { name: "${file.name}", content_type: "${file.type}", bytes: ${file.bytes}, brotli: include_bytes!("../assets/${file.name}.br") },`);
+  const table = `//! Every file of the console, by name. Written by \`console/build.mjs\`; change the sources there instead.
+
+use crate::Asset;
+
+#[rustfmt::skip]
+pub(crate) static ASSETS: &[Asset] = &[
+${rows.join("\n")}
+];
+`;
   const sum = (keep) => listed.filter(keep).reduce((total, file) => total + file.brotli_bytes, 0);
   const sizes = { all: sum(() => true), firstScripts: sum((file) => first.has(file.name)), styles: sum((file) => file.name.endsWith(".css")) };
-  return { packed, sizes };
+  return { packed, sizes, table };
 }
 
-const { packed, sizes } = await assemble();
+const { packed, sizes, table } = await assemble();
 let isBroken = false;
 for (const [name, limit] of Object.entries(BUDGET)) {
   const isOver = sizes[name] > limit;
@@ -118,6 +130,10 @@ if (process.argv.includes("--check")) {
       console.error(`crates/console/assets/${name} is not what the sources give; run npm run build`);
     }
   }
+  if (readFileSync(TABLE, "utf8") !== table) {
+    isBroken = true;
+    console.error("crates/console/src/table.rs is not what the sources give; run npm run build");
+  }
   for (const name of there) {
     isBroken = true;
     console.error(`crates/console/assets/${name} is left over; run npm run build`);
@@ -126,5 +142,7 @@ if (process.argv.includes("--check")) {
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
   for (const [name, bytes] of packed) writeFileSync(join(OUT, name), bytes);
+  mkdirSync(dirname(TABLE), { recursive: true });
+  writeFileSync(TABLE, table);
 }
 process.exitCode = isBroken ? 1 : 0;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::check::cargo;
 
 /// What a crate's shipped code may use. Development code is looser, see [`FORBIDDEN_EVERYWHERE`].
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("loci-model", &[]),
     ("loci-storage", &["loci-model"]),
     ("loci-storage-sqlite", &["loci-model", "loci-storage"]),
@@ -19,6 +19,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("loci-search", &["loci-model"]),
     ("loci-knowledge", &["loci-model"]),
     ("loci-ucan", &[]),
+    ("loci-console", &[]),
     ("loci-engine", &["loci-model", "loci-storage", "loci-search", "loci-knowledge"]),
     ("loci-mcp", &["loci-model", "loci-engine"]),
     ("loci-http", &["loci-model", "loci-engine", "loci-ucan"]),
