@@ -72,7 +72,8 @@ test("a feed of 500 changes a second leaves the main thread free", async () => {
   await one.open("/feed");
   await page.locator(".live-on").waitFor();
   const session = await page.context().newCDPSession(page);
-  await session.send("Performance.enable");
+  // In time that the thread itself used: what other processes take from it is not the page's doing.
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
   const busy = async () => Object.fromEntries((await session.send("Performance.getMetrics")).metrics.map((metric) => [metric.name, metric.value]));
   const first = await busy();
   const start = performance.now();
@@ -86,8 +87,8 @@ test("a feed of 500 changes a second leaves the main thread free", async () => {
     } else await new Promise((resolve) => setTimeout(resolve, 20));
   }
   const last = await busy();
-  const share = (last.TaskDuration - first.TaskDuration) / (last.Timestamp - first.Timestamp);
-  console.log(`${sent} changes in 6 s; main thread busy ${(share * 100).toFixed(0)}%, heap ${Math.round((last.JSHeapUsedSize - first.JSHeapUsedSize) / 1024)} KiB more`);
+  const share = ((last.TaskDuration - first.TaskDuration) * 1000) / (performance.now() - start);
+  console.log(`${sent} changes in 6 s; main thread busy ${(share * 100).toFixed(0)}%, of it script ${(last.ScriptDuration - first.ScriptDuration).toFixed(1)} s, style ${(last.RecalcStyleDuration - first.RecalcStyleDuration).toFixed(1)} s, layout ${(last.LayoutDuration - first.LayoutDuration).toFixed(1)} s, heap ${Math.round((last.JSHeapUsedSize - first.JSHeapUsedSize) / 1024)} KiB more`);
   assert.ok(share <= 0.3, `the main thread was busy ${(share * 100).toFixed(0)}% of the time`);
   assert.ok((await page.locator(".feed-row").count()) <= 1000);
   await one.calm();

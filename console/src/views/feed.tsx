@@ -1,15 +1,17 @@
 // Changes as they happen. A ring of 1,000 rows, painted at most four times a second; pausing is explicit and nothing is lost.
 
+import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import * as api from "../api/routes";
 import { isOffline } from "../api/http";
-import type { Change } from "../api/types";
+import type { Change, StoreRow } from "../api/types";
 import { undoWrites } from "../memory/acts";
 import { useAtom } from "../state/atom";
 import { useCommands } from "../state/commands";
 import { useKeys } from "../state/keys";
 import { liveState, onChange, onGap, type Gap } from "../state/live";
 import { actorId, nameNow } from "../state/names";
+import { prefs } from "../state/prefs";
 import { go, href, memoryPlace, usePlace, withQuery } from "../state/router";
 import { mayEdit, useStores } from "../state/stores";
 import { attempt } from "../state/toasts";
@@ -127,6 +129,7 @@ export function FeedView() {
     return id === actor || (nameNow(id) ?? "").toLowerCase().includes(actor.toLowerCase());
   };
   const shown = rows.filter(fits);
+  const byId = new Map(stores.map((one) => [one.memory_store_id, one]));
   const set = (name: string) => (event: Event) => go(withQuery({ [name]: (event.currentTarget as HTMLInputElement).value }), true);
   const loadGap = (gap: Gap) =>
     void attempt(async () => {
@@ -199,13 +202,27 @@ export function FeedView() {
                 </button>
               </li>
             ) : (
-              <FeedRow key={rowKey(row)} change={row.change} mayUndo={mayEdit(stores.find((one) => one.memory_store_id === row.change.memory_store_id))} storeName={stores.length > 1 ? (stores.find((one) => one.memory_store_id === row.change.memory_store_id)?.name ?? null) : null} />
+              drawn(row, byId.get(row.change.memory_store_id), stores.length > 1)
             ),
           )}
         </ol>
       )}
     </>
   );
+}
+
+const nodes = new WeakMap<Row, { of: string; node: VNode }>();
+
+/** The node of a row. One that did not change is the same node again, which is not compared: a busy feed costs what is new. */
+function drawn(row: Row & { type: "change" }, store: StoreRow | undefined, isNamed: boolean): VNode {
+  const mayUndo = mayEdit(store);
+  const name = isNamed ? (store?.name ?? null) : null;
+  const of = `${mayUndo} ${name} ${prefs.get().zone}`;
+  const known = nodes.get(row);
+  if (known?.of === of) return known.node;
+  const node = <FeedRow key={rowKey(row)} change={row.change} mayUndo={mayUndo} storeName={name} />;
+  nodes.set(row, { of, node });
+  return node;
 }
 
 function FeedRow({ change, mayUndo, storeName }: { change: Change; mayUndo: boolean; storeName: string | null }) {
