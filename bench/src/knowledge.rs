@@ -1,6 +1,9 @@
 //! What an oracle's runtime waits for: the six questions it asks before every turn, and a conversation
 //! handed over, with a user of whom much is known. Beside the six questions, one plain search of the
 //! same store in the same run.
+//!
+//! The targets hold for a release build and 100,000 memories of the user. Whether they are met is
+//! printed; that what was handed over is found by the very next request is insisted on.
 
 use anyhow::{Context, ensure};
 use loci_it::ucan::{Signer, delegated};
@@ -14,6 +17,12 @@ const MESSAGES: &str = "/qiforge/messages";
 const FILL: usize = 1000;
 /// Messages of the hand-over that is timed.
 const HANDED_OVER: usize = 200;
+/// Milliseconds that the six questions may take, nineteen times of twenty.
+const SIX_MS_MAX: f64 = 150.0;
+/// Milliseconds until a conversation that was handed over is acknowledged, nineteen times of twenty.
+const HANDED_OVER_MS_MAX: f64 = 300.0;
+/// How long vectors are waited for before anything is timed.
+const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// The questions, in our words: long sentences about six topics.
 const QUESTIONS: [(&str, &str); 6] = [
@@ -68,10 +77,17 @@ pub(crate) fn run(memories: usize, rounds: usize) -> anyhow::Result<()> {
     let mut client = server.client_as(Some(&token)).without_beta();
     let began = Instant::now();
     for first in (0..memories).step_by(FILL) {
-        let some: Vec<Value> = (first..first + FILL).map(message).collect();
+        let some: Vec<Value> = (first..memories.min(first + FILL)).map(message).collect();
         send(&mut client, MESSAGES, &json!({"messages": some}))?;
     }
     println!("{memories} messages kept in {:.0} s", began.elapsed().as_secs_f64());
+    let began = Instant::now();
+    let mut operator = server.client();
+    while operator.get("/v1/embedding").ok()["changes_behind"] != 0 {
+        ensure!(began.elapsed() < PATIENCE, "vectors are not made after {PATIENCE:?}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    println!("vectors of them after {:.0} s more", began.elapsed().as_secs_f64());
     let began = Instant::now();
     send(&mut client, BATCH, &six(&oracle.did))?;
     println!("first six questions after that: {:.0} ms", began.elapsed().as_secs_f64() * 1000.0);
@@ -102,12 +118,22 @@ pub(crate) fn run(memories: usize, rounds: usize) -> anyhow::Result<()> {
         let wanted = text(first + HANDED_OVER - 1);
         ensure!(found.to_string().contains(&wanted), "what was handed over is not found");
     }
-    println!("six questions: p50 {:.0} ms, p95 {:.0} ms", batches.at(0.5), batches.at(0.95));
+    let told = self::told(batches.at(0.95), SIX_MS_MAX);
+    println!("six questions: p50 {:.0} ms, p95 {:.0} ms {told}", batches.at(0.5), batches.at(0.95));
     println!("one plain question: p50 {:.0} ms, p95 {:.0} ms", single.at(0.5), single.at(0.95));
     println!("six take {:.2} times as long as one", batches.at(0.5) / single.at(0.5));
-    println!("{HANDED_OVER} messages: p50 {:.0} ms, p95 {:.0} ms", handed.at(0.5), handed.at(0.95));
+    let (usual, most) = (handed.at(0.5), handed.at(0.95));
+    let told = self::told(most, HANDED_OVER_MS_MAX);
+    println!("{HANDED_OVER} messages: p50 {usual:.0} ms, p95 {most:.0} ms {told}");
+    println!("what was handed over was found by the next request, {} times", handed.0.len());
     server.stop();
     Ok(())
+}
+
+/// How a figure compares with its target.
+fn told(figure: f64, most: f64) -> String {
+    let is_met = if figure <= most { "met" } else { "missed" };
+    format!("(target {most:.0} ms: {is_met})")
 }
 
 fn send(client: &mut Client, path: &str, body: &Value) -> anyhow::Result<Value> {

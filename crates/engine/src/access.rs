@@ -40,6 +40,11 @@ impl Engine {
         Ok(policy::share(&context.caller, &facts, self.seams.now())?)
     }
 
+    /// Refuses whoever is no administrator, or comes with a credential that is narrower than one.
+    pub fn require_admin(&self, context: &Context) -> Result<()> {
+        self.admin_pass(context).map(drop)
+    }
+
     pub(crate) fn admin_pass(&self, context: &Context) -> Result<AdminPass> {
         policy::administer(&context.caller, self.seams.now())
             .map_err(|_| Error::Denied("this needs an administrator's key"))

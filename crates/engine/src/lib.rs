@@ -30,6 +30,7 @@ mod newcomers;
 mod place;
 mod principals;
 mod read;
+pub mod reading;
 pub mod seam;
 pub mod search;
 mod secret;
@@ -64,6 +65,7 @@ use compact::{Summarizer, Watch};
 use guard::Guard;
 use loci_storage::Storage;
 use newcomers::Newcomers;
+use reading::{Reading, ReadingOptions};
 use seam::Seams;
 use search::{SearchOptions, SearchState};
 use std::sync::Arc;
@@ -86,6 +88,7 @@ pub struct Engine {
     homes: HomeLimits,
     compaction: Arc<Watch>,
     summarizer: Option<Arc<dyn Summarizer>>,
+    reading: Option<Arc<Reading>>,
 }
 
 impl Engine {
@@ -102,6 +105,7 @@ impl Engine {
             homes: HomeLimits::default(),
             compaction: Arc::default(),
             summarizer: None,
+            reading: None,
         }
     }
 
@@ -124,10 +128,23 @@ impl Engine {
         Self { summarizer: Some(summarizer), ..self }
     }
 
+    /// The same engine, having a reader read along.
+    #[must_use]
+    pub fn with_reader(self, options: ReadingOptions) -> Self {
+        Self { reading: Some(Arc::new(Reading::new(options))), ..self }
+    }
+
     /// The same engine, letting whoever may only search a store do so this often a minute.
     #[must_use]
     pub fn with_guarded_searches(self, per_minute: u32) -> Self {
         Self { guard: Arc::new(Guard::new(per_minute)), ..self }
+    }
+
+    /// The same engine, taking so many visitors a day whom nobody has heard of. Not for an engine
+    /// that was cloned before: its clones count for themselves.
+    #[must_use]
+    pub fn with_new_visitors(self, per_day: u32) -> Self {
+        Self { newcomers: Arc::new(Newcomers::new(per_day)), ..self }
     }
 
     /// Where time and randomness come from.

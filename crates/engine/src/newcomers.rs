@@ -1,7 +1,8 @@
-//! How many agents that nobody has heard of somebody may share with. Each becomes a principal, which
+//! How many people and agents that nobody has heard of may turn up in a day: those whom somebody
+//! shares with, and visitors, who bring a token of their own making. Each becomes a principal, which
 //! stays: without a bound, a loop would fill the workspace with names.
 //!
-//! The count is kept by each server for itself, like that of guarded searches.
+//! The counts are kept by each server for itself, like that of guarded searches.
 
 use crate::{Error, Result};
 use loci_model::{PrincipalId, Timestamp, limit};
@@ -12,31 +13,74 @@ const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 /// Givers that are counted at once; beyond it, those whose day is over are forgotten.
 const COUNTED_MAX: usize = 100_000;
 
-/// Who made how many in the day that runs, and since when it does.
-#[derive(Default)]
-pub(crate) struct Newcomers(Mutex<HashMap<PrincipalId, (Timestamp, u32)>>);
+/// How many there were in the day that runs, and since when it does.
+struct Count {
+    since: Timestamp,
+    count: u32,
+}
 
-impl Newcomers {
-    /// Counts one more.
-    pub(crate) fn admit(&self, giver: PrincipalId, now: Timestamp) -> Result<()> {
-        let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = |since: Timestamp| since.as_micros() + DAY_MICROS - now.as_micros();
-        if counted.len() >= COUNTED_MAX {
-            counted.retain(|_, (since, _)| left(*since) > 0);
+impl Count {
+    fn new(now: Timestamp) -> Self {
+        Self { since: now, count: 0 }
+    }
+
+    /// Microseconds of its day that are left.
+    fn left(&self, now: Timestamp) -> i64 {
+        self.since.as_micros() + DAY_MICROS - now.as_micros()
+    }
+
+    /// Counts one more, unless there were as many as there may be.
+    fn admit(&mut self, most: u32, now: Timestamp, why: &'static str) -> Result<()> {
+        if self.left(now) <= 0 {
+            *self = Self::new(now);
         }
-        let count = counted.entry(giver).or_insert((now, 0));
-        if left(count.0) <= 0 {
-            *count = (now, 0);
-        }
-        if count.1 >= limit::NEWCOMERS_PER_DAY {
-            let secs = left(count.0).div_euclid(1_000_000) + 1;
+        if self.count >= most {
+            let secs = self.left(now).div_euclid(1_000_000) + 1;
             return Err(Error::TooMany {
-                why: "shared with too many agents that nobody has heard of; try again tomorrow",
+                why,
                 after_secs: u32::try_from(secs).unwrap_or(u32::MAX),
             });
         }
-        count.1 += 1;
+        self.count += 1;
         Ok(())
+    }
+}
+
+/// Who brought how many, and how many came by themselves.
+pub(crate) struct Newcomers {
+    brought: Mutex<HashMap<PrincipalId, Count>>,
+    visitors: Mutex<Option<Count>>,
+    visitors_per_day: u32,
+}
+
+impl Default for Newcomers {
+    fn default() -> Self {
+        Self::new(limit::NEW_VISITORS_PER_DAY)
+    }
+}
+
+impl Newcomers {
+    pub(crate) fn new(visitors_per_day: u32) -> Self {
+        Self { brought: Mutex::default(), visitors: Mutex::default(), visitors_per_day }
+    }
+
+    /// Counts one more whom somebody shares with.
+    pub(crate) fn admit(&self, giver: PrincipalId, now: Timestamp) -> Result<()> {
+        let mut counted = self.brought.lock().unwrap_or_else(PoisonError::into_inner);
+        if counted.len() >= COUNTED_MAX {
+            counted.retain(|_, count| count.left(now) > 0);
+        }
+        let why = "shared with too many agents that nobody has heard of; try again tomorrow";
+        let count = counted.entry(giver).or_insert_with(|| Count::new(now));
+        count.admit(limit::NEWCOMERS_PER_DAY, now, why)
+    }
+
+    /// Counts one more who comes by themselves. Names cost a visitor nothing, so all are counted
+    /// together.
+    pub(crate) fn admit_visitor(&self, now: Timestamp) -> Result<()> {
+        let mut count = self.visitors.lock().unwrap_or_else(PoisonError::into_inner);
+        let why = "too many visitors came for the first time today; try again tomorrow";
+        count.get_or_insert_with(|| Count::new(now)).admit(self.visitors_per_day, now, why)
     }
 }
 
@@ -44,15 +88,29 @@ impl Newcomers {
 mod tests {
     use super::*;
 
+    fn at(hours: i64) -> Timestamp {
+        Timestamp::from_micros(hours * 3_600_000_000)
+    }
+
     #[test]
     fn a_day_holds_so_many_and_each_giver_counts_alone() {
         let newcomers = Newcomers::default();
         let (one, other) = (PrincipalId::from_u128(1), PrincipalId::from_u128(2));
-        let at = |hours: i64| Timestamp::from_micros(hours * 3_600_000_000);
         for _ in 0..limit::NEWCOMERS_PER_DAY {
             newcomers.admit(one, at(0)).unwrap();
         }
         assert!(matches!(newcomers.admit(one, at(23)), Err(Error::TooMany { .. })));
         assert!(newcomers.admit(other, at(23)).is_ok() && newcomers.admit(one, at(24)).is_ok());
+    }
+
+    #[test]
+    fn visitors_are_counted_together() {
+        let newcomers = Newcomers::new(2);
+        newcomers.admit_visitor(at(0)).unwrap();
+        newcomers.admit_visitor(at(1)).unwrap();
+        let refused = newcomers.admit_visitor(at(23));
+        assert!(matches!(refused, Err(Error::TooMany { after_secs: 3601, .. })), "{refused:?}");
+        assert!(newcomers.admit_visitor(at(24)).is_ok());
+        assert!(Newcomers::new(0).admit_visitor(at(0)).is_err());
     }
 }

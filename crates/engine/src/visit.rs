@@ -26,7 +26,7 @@ const REFUSED: Error = Error::Unauthenticated("the token names somebody who cann
 
 impl Engine {
     /// A visitor, made when never heard of, with no more than a level. Visitors look with a model's
-    /// eyes.
+    /// eyes. On one day so many come for the first time and no more; those who are known come always.
     pub async fn authenticate_visitor(
         &self,
         user: &str,
@@ -63,6 +63,9 @@ impl Engine {
         name: &str,
         kind: PrincipalKind,
     ) -> Result<Principal> {
+        if self.named_in(workspace, name).await?.is_none() {
+            self.newcomers.admit_visitor(self.seams.now())?;
+        }
         let found = match self.found_or_made(workspace, name, kind).await {
             // A token is not a request that could be mended.
             Err(Error::Invalid(_) | Error::Taken(_)) => return Err(REFUSED),

@@ -2,8 +2,8 @@
 
 use crate::routes::{
     admin, attributes, brief, changes, chats, compact, context, documents, dump, duplicates, edits,
-    embedding, entries, erase, events, grants, health, keys, knowledge, policy, principals, sealed,
-    search, sessions_note, stats, switches, whoami,
+    embedding, entries, erase, events, extraction, grants, health, keys, knowledge, policy,
+    principals, sealed, search, sessions_note, stats, switches, whoami,
 };
 use crate::wire::ErrorEnvelope;
 use bytes::Bytes;
@@ -70,6 +70,8 @@ use utoipa::{Modify, OpenApi, ToSchema};
         admin::check,
         embedding::show,
         embedding::reembed,
+        extraction::show,
+        extraction::forget,
         admin::backup,
         dump::export,
         dump::import,

@@ -12,8 +12,6 @@ const AT: &str = "2026-03-10T09:00:00Z";
 const SPEAKER: &str = "Maya";
 /// The least share of what is read that must be right.
 const PRECISION_MIN: f64 = 0.95;
-/// The least share of what is said that must be read.
-const RECALL_MIN: f64 = 0.95;
 
 /// A fact as the sets write it, names without case and articles.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -188,13 +186,16 @@ fn measure(name: &str, set: &str) -> Tally {
 #[test]
 fn the_sets_are_read_as_they_should_be() {
     let sets = [
-        ("first", include_str!("sentences/first.txt")),
-        ("second", include_str!("sentences/second.txt")),
-        ("third", include_str!("sentences/third.txt")),
+        ("first", include_str!("sentences/first.txt"), 0.95),
+        ("second", include_str!("sentences/second.txt"), 0.95),
+        ("third", include_str!("sentences/third.txt"), 0.95),
+        ("fourth", include_str!("sentences/fourth.txt"), 0.9),
+        ("fifth", include_str!("sentences/fifth.txt"), 0.9),
     ];
-    for (name, set) in sets {
+    // The last is the least share of what is said that must be read.
+    for (name, set, recall_min) in sets {
         let tally = measure(name, set);
         assert!(tally.precision() >= PRECISION_MIN, "{name}: precision {}", tally.precision());
-        assert!(tally.recall() >= RECALL_MIN, "{name}: recall {}", tally.recall());
+        assert!(tally.recall() >= recall_min, "{name}: recall {}", tally.recall());
     }
 }

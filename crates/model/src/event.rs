@@ -31,6 +31,8 @@ pub mod kind {
     pub const MEMBER_ADDED: &str = "member_added";
     /// Somebody left a group.
     pub const MEMBER_REMOVED: &str = "member_removed";
+    /// What a reader found was forgotten.
+    pub const READER_FORGOTTEN: &str = "reader_forgotten";
     /// Somebody searched a store that they may only search.
     pub const SEARCHED: &str = "searched";
 }

@@ -90,6 +90,12 @@ pub const PASSAGES_MAX: usize = 64;
 pub const VECTOR_DIMS_MAX: usize = 4096;
 /// Versions in one batch of vectors.
 pub const VECTOR_BATCH_MAX: usize = 512;
+/// Versions in one batch of readings.
+pub const READING_BATCH_MAX: usize = 64;
+/// Bytes of what a reader found in one memory.
+pub const READING_BYTES_MAX: usize = 64 * 1024;
+/// Characters of the name of a reader.
+pub const READER_CHARS_MAX: usize = 200;
 /// Distinct words of one memory that are kept as rows to find it by.
 pub const INDEX_WORDS_MAX: usize = 20_000;
 /// Bytes of these words together.
@@ -119,6 +125,9 @@ pub const GUARDED_RESULTS_MAX: usize = 10;
 pub const GUARDED_STORES_MAX: usize = 32;
 /// Agents that nobody has heard of with whom one giver may share on one day.
 pub const NEWCOMERS_PER_DAY: u32 = 1000;
+/// Visitors, and agents that they come through, whom nobody has heard of, that one server takes on
+/// one day unless the operator says otherwise.
+pub const NEW_VISITORS_PER_DAY: u32 = 10_000;
 /// Searches in a minute of one store by one principal that may only search it, unless the operator
 /// says otherwise.
 pub const GUARDED_SEARCHES_PER_MINUTE: u32 = 60;

@@ -7,15 +7,16 @@ use crate::exit::Failure;
 use crate::held::{Held, Refusal};
 use crate::holder::Kind;
 use crate::mcp::{self, McpOptions};
-use crate::oracles;
 use crate::place::Place;
 use crate::searching;
 use crate::socket::{self, SocketFiles};
 use crate::summaries::ModelSummarizer;
+use crate::{document, oracles};
 use axum::Router;
 use loci_dialects::qiforge::{self, QiforgeOptions};
 use loci_dialects::tool::{self, ToolOptions};
 use loci_dialects::{anthropic, kilroy, mobius, robutler};
+use loci_engine::reading::ReadingOptions;
 use loci_engine::seam::Seams;
 use loci_engine::{Engine, Error, FirstStart};
 use loci_http::{HttpOptions, Listener, LocalOperator};
@@ -99,9 +100,15 @@ impl Holding {
         Self { engine, tools, mcp, ..self }
     }
 
+    /// The same place, read by a model beside the rules.
+    pub(crate) fn reading(self, options: ReadingOptions) -> Self {
+        Self { engine: self.engine.with_reader(options), ..self }
+    }
+
     /// The same place, open to QiForge's oracles.
-    pub(crate) fn welcoming(self, qiforge: QiforgeOptions) -> Self {
-        Self { qiforge: Arc::new(qiforge), ..self }
+    pub(crate) fn welcoming(self, qiforge: QiforgeOptions, new_visitors_per_day: u32) -> Self {
+        let engine = self.engine.with_new_visitors(new_visitors_per_day);
+        Self { engine, qiforge: Arc::new(qiforge), ..self }
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -173,6 +180,7 @@ impl Holding {
         openapi.merge(kilroy::openapi());
         openapi.merge(mobius::openapi());
         openapi.merge(qiforge::openapi());
+        openapi.merge(document::openapi());
         let router = loci_http::router(self.engine.clone(), doors, openapi, options);
         let local = match &self.held {
             Held::Directory { path, .. } => {
@@ -299,7 +307,14 @@ mod tests {
                 assert!(operation["responses"]["4XX"].is_object(), "{method} {path}");
             }
         }
-        for name in ["memories_create", "sessions_create", "grants_share", "backup"] {
+        for name in [
+            "memories_create",
+            "sessions_create",
+            "grants_share",
+            "backup",
+            "mcp",
+            "oracle_knowledge",
+        ] {
             assert!(names.contains(name), "{name} is missing");
         }
     }

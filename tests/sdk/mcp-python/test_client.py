@@ -32,6 +32,9 @@ async def works(client) -> None:
     assert "version 2" in await call("memory_edit", path=path, append="And cake.")
     assert "The badger likes tea.\nAnd cake." in await call("memory_read", path=path)
     assert path in await call("memory_search", query="badger cake")
+    await call("memory_write", path=f"/py/{uuid.uuid4().hex}.md", content="I love green tea.")
+    told = await call("memory_context")
+    assert "Interests:\n" in told and "User likes green tea" in told and path in told
     missing = await client.call_tool("memory_read", {"path": "/none"})
     assert missing.is_error
     read = await client.read_resource(f"loci://home{path}")

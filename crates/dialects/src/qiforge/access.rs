@@ -160,9 +160,7 @@ pub async fn knowledge_store(
     options: &QiforgeOptions,
     oracle: &str,
 ) -> Result<StoreId, Error> {
-    if !context.caller.is_admin {
-        return Err(Error::Denied("only administrators may fill what an oracle knows"));
-    }
+    engine.require_admin(context)?;
     let entity = options.entity_of(oracle);
     let place = place::of_oracle(entity)?;
     // What is made is the oracle's, and not the administrator's.

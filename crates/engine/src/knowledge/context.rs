@@ -1,11 +1,12 @@
 //! What is known about somebody, sorted into six slots and compiled for a prompt: what is so now,
 //! best supported and newest first, nothing twice.
 //!
-//! Nothing is kept but the graphs, which follow the feeds: what was written is told by the next
-//! request, and what was erased no more.
+//! What is kept, the graphs and what was told lately, follows the feeds: what was written is told by
+//! the next request, and what was erased no more.
 
 use super::learned::Learned;
 use super::seek::one_date;
+use super::told::For;
 use super::{Fact, Filter, Operator, Theme};
 use crate::brief::{self, Section};
 use crate::derived::{Held, lost};
@@ -17,6 +18,7 @@ use loci_model::policy;
 use loci_model::query::{Direction, ListItem, ListOrder, ListQuery};
 use loci_model::{Audience, Content, Invalid, Memory, Principal, StoreId, Timestamp, View};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Bytes when nobody says.
 pub const CONTEXT_BYTES_DEFAULT: usize = 4096;
@@ -69,7 +71,11 @@ impl Engine {
     }
 
     /// What is known, in six slots, as a model may see it.
-    pub async fn slots(&self, context: &Context, request: &SlotsRequest) -> Result<SlotContext> {
+    pub async fn slots(
+        &self,
+        context: &Context,
+        request: &SlotsRequest,
+    ) -> Result<Arc<SlotContext>> {
         if request.bytes_max > brief::BYTES_MAX {
             let why = format!("takes up to {}", brief::BYTES_MAX);
             return Err(Invalid::new("max_bytes", why).into());
@@ -83,16 +89,36 @@ impl Engine {
         }
         let reached = self.reach(&context, &request.reach).await?;
         let (pass, _) = reached.pass.with_guarded(0);
-        let stores: Vec<StoreId> = pass.stores().to_vec();
-        let graphs = self.graphs_of(&pass).await?;
+        let ends = self.ends(&pass).await?;
+        let seqs: Vec<u64> =
+            ends.iter().flat_map(|end| [end.feed.seq, end.read_number()]).collect();
+        let stores: Vec<StoreId> = ends.iter().map(|end| end.feed.store).collect();
+        let of = For {
+            principal: context.caller.principal,
+            session: context.caller.session,
+            stores,
+            bytes_max: request.bytes_max,
+        };
         let now = self.seams.now();
-        let filling = tokio::task::spawn_blocking(move || filled(&graphs, now));
-        let mut slots = filling.await.map_err(lost)?;
+        if let Some(told) = self.search.told.get(&of, &seqs, now) {
+            return Ok(told);
+        }
+        let graphs = self.graphs_at(&pass, &ends).await?;
+        let filling = tokio::task::spawn_blocking(move || {
+            let expires_at = graphs.iter().filter_map(|(_, held)| held.it.graph.expires_at()).min();
+            (filled(&graphs, now), expires_at)
+        });
+        let (mut slots, facts_expire_at) = filling.await.map_err(lost)?;
+        let episodes = self.latest(&context, &of.stores).await?;
+        let episodes_expire_at = episodes.iter().filter_map(|one| one.attributes.expires_at);
+        let expires_at = episodes_expire_at.chain(facts_expire_at).min();
         if let Some(last) = slots.last_mut() {
-            last.episodes = self.latest(&context, &stores).await?;
+            last.episodes = episodes;
         }
         let text = brief::sections(&sections(&slots), request.bytes_max);
-        Ok(SlotContext { slots, text })
+        let told = Arc::new(SlotContext { slots, text });
+        self.search.told.put(of, seqs, &told, now, expires_at);
+        Ok(told)
     }
 
     /// What was written lately, the newest first.

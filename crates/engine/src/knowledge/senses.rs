@@ -1,12 +1,13 @@
 //! How well the sorts of facts and entities fit a question, by words and by meaning. Each sort is
-//! described by a line of plain words, embedded once a process.
+//! described by a line of plain words, embedded once a process; nobody waits for another's lock while
+//! a model works.
 
 use loci_knowledge::graph::{Scores, words};
 use loci_knowledge::ontology::{Label, Relation};
 use loci_search::embed::{Embedder, Purpose};
 use loci_search::vector::dot;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How much words count where meaning is known, too.
 const WORDS_SHARE: f32 = 0.35;
@@ -43,16 +44,21 @@ impl Senses {
         Scores { relations, labels, ..Scores::default() }
     }
 
-    /// The lines, embedded; nothing while the model does not answer.
+    /// The lines, embedded; nothing while the model does not answer. Two who ask first at the same
+    /// time both have them embedded, and both get the same.
     fn embedded(&self, model: &dyn Embedder) -> Option<Arc<Embedded>> {
-        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if made.is_none() {
-            let embed = |lines: Vec<&str>| model.embed(&lines, Purpose::Passage).ok();
-            let relations = embed(Relation::ALL.iter().map(|one| one.gloss()).collect())?;
-            let labels = embed(Label::ALL.iter().map(|one| one.gloss()).collect())?;
-            *made = Some(Arc::new(Embedded { relations, labels }));
+        if let Some(made) = self.lock().clone() {
+            return Some(made);
         }
-        made.clone()
+        let embed = |lines: Vec<&str>| model.embed(&lines, Purpose::Passage).ok();
+        let relations = embed(Relation::ALL.iter().map(|one| one.gloss()).collect())?;
+        let labels = embed(Label::ALL.iter().map(|one| one.gloss()).collect())?;
+        let made = Arc::new(Embedded { relations, labels });
+        Some(Arc::clone(self.lock().get_or_insert(made)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<Embedded>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

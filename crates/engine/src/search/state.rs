@@ -4,7 +4,7 @@
 use super::asked::AskedLately;
 use super::cache::Indexes;
 use crate::Result;
-use crate::knowledge::{Graphs, Senses};
+use crate::knowledge::{Graphs, Senses, ToldLately};
 use loci_model::Timestamp;
 use loci_search::embed::Embedder;
 use loci_storage::{Generation, Storage};
@@ -54,9 +54,11 @@ impl Default for SearchOptions {
 pub(crate) struct SearchState {
     pub(crate) indexes: Indexes,
     /// What is known of stores.
-    pub(crate) graphs: Graphs,
+    pub(crate) graphs: Arc<Graphs>,
     /// What the sorts of facts mean.
     pub(crate) senses: Senses,
+    /// Contexts that were compiled lately.
+    pub(crate) told: ToldLately,
     /// Questions that were embedded lately.
     pub(crate) asked: AskedLately,
     pub(crate) index_memories_max: u64,
@@ -78,8 +80,9 @@ impl SearchState {
     pub(crate) fn new(options: SearchOptions) -> Self {
         Self {
             indexes: Indexes::new(options.index_bytes_max),
-            graphs: Graphs::new(options.index_bytes_max / 4),
+            graphs: Arc::new(Graphs::new(options.index_bytes_max / 4)),
             senses: Senses::default(),
+            told: ToldLately::default(),
             asked: AskedLately::default(),
             index_memories_max: options.index_memories_max,
             embedders: options.embedders,

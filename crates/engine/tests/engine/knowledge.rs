@@ -8,6 +8,7 @@ use loci_model::{
     At, AttributesPatch, Audience, Edit, EditOp, Expect, Level, MemoryPath, OnSame, Patch, StoreId,
     Visibility,
 };
+use std::sync::Arc;
 
 async fn texts(stage: &Stage, context: &Context, store: StoreId) -> Vec<String> {
     let query = FactsQuery { limit: 100, ..FactsQuery::default() };
@@ -125,6 +126,88 @@ async fn what_is_told_for_a_prompt_is_sorted_and_safe() {
     let small = SlotsRequest { reach: Reach::Store(store), bytes_max: 200 };
     let small = stage.engine.slots(&stage.admin, &small).await.unwrap();
     assert!(small.text.len() <= 200, "{}", small.text);
+}
+
+#[tokio::test]
+async fn what_was_told_is_told_again_until_something_changes() {
+    let stage = Stage::new().await;
+    let store = stage.store("notes").await.id;
+    say(&stage, store, "/a", "I live in Rome.").await;
+    let request = SlotsRequest { reach: Reach::Store(store), bytes_max: 4096 };
+    let told = async |context: &Context| stage.engine.slots(context, &request).await;
+    let first = told(&stage.admin).await.unwrap();
+    assert!(Arc::ptr_eq(&first, &told(&stage.admin).await.unwrap()), "it was compiled twice");
+
+    say(&stage, store, "/b", "I live in Oslo.").await;
+    let second = told(&stage.admin).await.unwrap();
+    assert!(second.text.contains("User lives in Oslo"), "{}", second.text);
+    let edit = Edit::remove(At::Path(None, MemoryPath::parse("/b").unwrap()), Expect::Anything);
+    stage.engine.commit_one(&stage.admin, store, edit, "api").await.unwrap();
+    let third = told(&stage.admin).await.unwrap();
+    assert!(!third.text.contains("Oslo"), "{}", third.text);
+    stage.pass_secs(300);
+    assert!(!Arc::ptr_eq(&third, &told(&stage.admin).await.unwrap()), "five minutes are the most");
+
+    // What was told to somebody is not told any more when it is taken back.
+    let reader = stage.somebody("reader").await;
+    let grantee = loci_model::Grantee::Principal(reader.caller.principal);
+    let grant = NewGrant { grantee, level: Level::Read, expires_at: None };
+    stage.engine.share(&stage.admin, store, grant).await.unwrap();
+    assert!(told(&reader).await.unwrap().text.contains("Rome"));
+    stage.engine.revoke_from(&stage.admin, store, grantee).await.unwrap();
+    let refused = told(&reader).await;
+    assert!(matches!(refused, Err(Error::NotFound(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn what_expires_is_not_told_from_then_on() {
+    let stage = Stage::new().await;
+    let store = stage.store("notes").await.id;
+    say(&stage, store, "/a", "I live in Rome.").await;
+    let brief = Edit {
+        at: At::Path(None, MemoryPath::parse("/brief").unwrap()),
+        expect: Expect::Anything,
+        on_same: OnSame::Skip,
+        op: EditOp::Put {
+            content: Some(loci_model::Content::Text("I love tea.".into())),
+            to: None,
+            attributes: AttributesPatch {
+                expires_at: Patch::Set(Some(stage.engine.seams().now().plus_secs(30))),
+                ..AttributesPatch::default()
+            },
+        },
+    };
+    stage.engine.commit_one(&stage.admin, store, brief, "api").await.unwrap();
+    let request = SlotsRequest { reach: Reach::Store(store), bytes_max: 4096 };
+    let text = async || stage.engine.slots(&stage.admin, &request).await.unwrap().text.clone();
+    assert!(text().await.contains("tea"));
+    stage.pass_secs(31);
+    assert!(!text().await.contains("tea"));
+}
+
+#[tokio::test]
+async fn a_question_to_everything_is_answered_from_every_store() {
+    let stage = Stage::new().await;
+    let mut stores = Vec::new();
+    for number in 0..12 {
+        let store = stage.store(&format!("notes {number}")).await.id;
+        say(&stage, store, "/a", &format!("I love tea number {number}.")).await;
+        stores.push(store);
+    }
+    let mut seek = Seek::new(Reach::Everywhere, "tea");
+    seek.limits.facts = 50;
+    // Two at once, while something is written: neither waits for what the other holds.
+    let (one, other, ()) = tokio::join!(
+        stage.engine.seek(&stage.admin, &seek),
+        stage.engine.seek(&stage.admin, &seek),
+        say(&stage, stores[3], "/b", "I love coffee."),
+    );
+    for known in [one.unwrap(), other.unwrap()] {
+        let mut found: Vec<StoreId> = known.facts.iter().map(|(store, _)| *store).collect();
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found.len(), stores.len(), "{:?}", known.facts);
+    }
 }
 
 #[tokio::test]

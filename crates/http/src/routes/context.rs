@@ -82,10 +82,13 @@ pub(crate) async fn show(
     let bytes_max = params.max_bytes.filter(|bytes| *bytes > 0).unwrap_or(CONTEXT_BYTES_DEFAULT);
     let told = native.engine.slots(&context, &SlotsRequest { reach, bytes_max }).await?;
     let mut slots = Vec::with_capacity(told.slots.len());
-    for slot in told.slots {
-        let episodes = slot.episodes.into_iter().map(MemoryView::of).collect::<Result<_>>()?;
-        let facts = slot.facts.into_iter().map(|(store, fact)| FactView::of(store, fact)).collect();
+    for slot in &told.slots {
+        let episodes = slot.episodes.iter().cloned().map(MemoryView::of);
+        let episodes = episodes.collect::<Result<_>>()?;
+        let facts = slot.facts.iter().cloned();
+        let facts = facts.map(|(store, fact)| FactView::of(store, fact)).collect();
         slots.push(SlotView { name: slot.theme.name(), facts, episodes });
     }
-    Ok(Json(ContextView { kind: "context", slots, bytes: told.text.len(), text: told.text }))
+    let text = told.text.clone();
+    Ok(Json(ContextView { kind: "context", slots, bytes: text.len(), text }))
 }

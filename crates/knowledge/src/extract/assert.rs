@@ -15,7 +15,7 @@ use super::read::{Reader, Scene};
 use super::subject::{Found, Subject};
 use super::timing::{Judge, Outcome, Times};
 use super::tokens::{Kind, Token};
-use crate::claim::{Aspect, Claim, Mention};
+use crate::claim::{Aspect, Claim, Mention, Trust};
 use crate::ontology::{Label, Relation};
 use std::ops::Range;
 
@@ -84,7 +84,9 @@ impl<'t> Reader<'t> {
             let is_bare = scene.tokens.get(start).filter(|_| start < end).is_none_or(|next| {
                 scene.is_time[start]
                     || next.kind == Kind::Mark
-                    || next.has(TRAILING | PREPOSITION | CONJUNCTION)
+                    || next.has(TRAILING | CONJUNCTION)
+                    // "I never cook with gas": what is denied is less than all of it.
+                    || next.has(PREPOSITION) && !context.group.is_negated
                     || next.is("a")
                         && scene.tokens.get(start + 1).is_some_and(|next| next.is("lot"))
             });
@@ -288,6 +290,7 @@ impl<'t> Reader<'t> {
             span: first.start..last.end,
             confidence: PRIOR * sureness * length,
             reader: rule.to_owned(),
+            trust: Trust::Rules,
         });
     }
 

@@ -99,7 +99,7 @@ impl Reader<'_> {
             }
             _ => None,
         };
-        found.or_else(|| self.often(at)).or_else(|| {
+        found.or_else(|| self.often(at)).or_else(|| self.long_ago(at)).or_else(|| {
             // A bare year or month may be anything, so that only what says more stands alone.
             let read = self.relative(at).or_else(|| self.ago(at)).or_else(|| self.full_date(at))?;
             Some(make(Role::On, read))
@@ -445,6 +445,19 @@ impl Reader<'_> {
             _ => return None,
         };
         Days::one(self.today.checked_add(span).ok()?)
+    }
+
+    /// "years ago", "a long time ago": a time that is no date.
+    fn long_ago(&self, at: usize) -> Option<Phrase> {
+        let mut end = at;
+        while ["a", "some", "quite", "very", "long", "many"].contains(&self.word(end)) {
+            end += 1;
+        }
+        let is_span = ["years", "months", "weeks", "decades", "ages", "while", "time"]
+            .contains(&self.word(end));
+        end += usize::from(is_span);
+        let is_ago = end > at && self.word(end) == "ago";
+        is_ago.then(|| Phrase { tokens: at..end + 1, role: Role::On, days: None })
     }
 
     fn ago(&self, at: usize) -> Option<Read> {

@@ -104,7 +104,7 @@ wanted! {
 impl Wanted {
     pub(super) fn reach(self) -> Reach {
         match self {
-            Self::Taste => Reach::Noun(&["of", "with", "from", "about"]),
+            Self::Taste => Reach::Noun(&["of", "with", "without", "from", "about"]),
             Self::Goal | Self::VerbGoal | Self::PlannedGoal | Self::Means => Reach::Phrase,
             Self::Feat | Self::Degree | Self::Course | Self::Won | Self::Award => {
                 Reach::Noun(&["of", "in", "for", "on"])

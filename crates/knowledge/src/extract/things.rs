@@ -23,6 +23,8 @@ pub(super) fn check(wanted: Wanted, view: &View<'_, '_>) -> Option<(Option<Label
         Wanted::Project => {
             is(!is_vague && classes & (KIN | ILLNESS) == 0)?;
             is(!first.is_one_of(&["myself", "being", "getting"]))?;
+            // "with Ana on the data team" is where, and not on what.
+            is(!last.is_one_of(&["team", "squad", "crew", "department", "staff"]))?;
             plain(Label::Project)
         }
         Wanted::WorkPiece => {

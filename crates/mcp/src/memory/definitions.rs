@@ -23,11 +23,13 @@ pub(super) fn all() -> Vec<ToolDefinition> {
     vec![
         tool(
             CONTEXT,
-            "Recall what is known before you start a task: an index of what you remember, and with \
-             a query also what fits it best. Call this first, once in a conversation.",
+            "Recall what is known before you start a task: who somebody is, their work, goals, \
+             interests, people and recent things, an index of what you remember, and with a query \
+             also what fits it best. Call this first, once in a conversation.",
             Effect::Reads,
             json!({
                 "query": text(limit::QUERY_CHARS_MAX, "What the task is about."),
+                "about": text(limit::NAME_CHARS_MAX, "Whom it is about, by name, instead of store."),
                 "store": store(),
                 "max_tokens": budget::schema(),
             }),

@@ -3,6 +3,7 @@
 //!
 //! Stateless: no session ids, no replay, every request stands for itself and may reach any server.
 
+mod batch;
 mod handler;
 mod listen;
 
@@ -11,13 +12,13 @@ use crate::resources::Library;
 use crate::seam::ToolSet;
 use bytes::Bytes;
 use handler::Face;
-use http::{HeaderName, Request, Response};
+use http::{HeaderName, Method, Request, Response};
 use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, Limited};
 use loci_model::Timestamp;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use std::convert::Infallible;
-use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -65,6 +66,7 @@ pub struct EndpointOptions {
 pub struct Endpoint {
     service: StreamableHttpService<Face, NeverSessionManager>,
     library: Option<Library>,
+    body_bytes_max: usize,
 }
 
 /// When a request came: what changes from then on is news to whoever subscribes by it.
@@ -85,19 +87,36 @@ impl Endpoint {
         let library = offer.library.clone();
         let handler = Face::new(offer, stopping);
         let factory = move || Ok(handler.clone());
-        Self { service: StreamableHttpService::new(factory, Arc::default(), config), library }
+        let service = StreamableHttpService::new(factory, Arc::default(), config);
+        Self { service, library, body_bytes_max: options.body_bytes_max }
     }
 
     /// Answers one request. Whoever calls this has found out who asks and left it in the request's
     /// extensions, where the tools find it.
     pub async fn answer<B>(&self, mut request: Request<B>) -> Answer
     where
-        B: http_body::Body + Send + 'static,
-        B::Error: Display,
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         if let Some(library) = &self.library {
             request.extensions_mut().insert(Came(library.now()));
         }
-        self.service.handle(request).await
+        let (parts, body) = request.into_parts();
+        if parts.method != Method::POST {
+            return self.service.handle(Request::from_parts(parts, Full::<Bytes>::default())).await;
+        }
+        let body = match Limited::new(body, self.body_bytes_max).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(_) => return batch::too_long(self.body_bytes_max),
+        };
+        if batch::is_batch(&body) {
+            let service = self.service.clone();
+            let one = move |one| {
+                let service = service.clone();
+                async move { service.handle(one).await }
+            };
+            return batch::answer(parts, body, one).await;
+        }
+        self.service.handle(Request::from_parts(parts, Full::new(body))).await
     }
 }

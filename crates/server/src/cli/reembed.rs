@@ -3,12 +3,18 @@
 //! The work belongs to whoever holds the data directory, not to this command: ending the command
 //! loses nothing, and what is left is done by the server, or by the next command that waits.
 
-use super::args::ReembedArgs;
 use super::client::Client;
 use super::output::{Format, Progress, text};
 use crate::exit::Failure;
 use serde_json::{Value, json};
 use std::time::Duration;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReembedArgs {
+    /// Begin, and leave the rest to the background
+    #[arg(long)]
+    no_wait: bool,
+}
 
 const POLL: Duration = Duration::from_millis(200);
 

@@ -8,6 +8,7 @@ use crate::exit::Failure;
 use crate::resolver::Resolver;
 use loci_dialects::qiforge::{Oracle, QiforgeOptions};
 use loci_http::{UcanOptions, Ucans};
+use loci_model::limit;
 use loci_ucan::{Did, Key, Keys};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,7 @@ pub(crate) struct QiforgeSection {
     ignore_room: bool,
     allow_users: Option<Vec<String>>,
     allow_oracles: Option<Vec<String>>,
+    new_visitors_per_day: Option<u32>,
     keys: BTreeMap<String, Vec<String>>,
     oracles: BTreeMap<String, OracleEntry>,
 }
@@ -44,6 +46,7 @@ struct OracleEntry {
 pub(crate) struct Qiforge {
     pub(crate) ucans: Arc<Ucans>,
     pub(crate) options: QiforgeOptions,
+    pub(crate) new_visitors_per_day: u32,
 }
 
 impl QiforgeSection {
@@ -133,7 +136,9 @@ impl QiforgeSection {
             ignores_room: section.ignore_room,
             oracles: oracles.collect(),
         };
-        Ok(Some(Qiforge { ucans: Arc::new(ucans), options }))
+        let new_visitors_per_day =
+            section.new_visitors_per_day.unwrap_or(limit::NEW_VISITORS_PER_DAY);
+        Ok(Some(Qiforge { ucans: Arc::new(ucans), options, new_visitors_per_day }))
     }
 }
 

@@ -63,7 +63,7 @@ const LOOPBACK_ORIGINS: [&str; 6] = [
     "https://[::1]:*",
 ];
 
-struct Door {
+pub(crate) struct Door {
     engine: Engine,
     tools: ToolOptions,
     options: McpOptions,
@@ -99,7 +99,24 @@ pub(crate) fn router(
         .with_state(door)
 }
 
-async fn answer(State(door): State<Arc<Door>>, request: Request) -> Response<Body> {
+/// Messages of the Model Context Protocol.
+#[utoipa::path(
+    post,
+    path = "/mcp",
+    operation_id = "mcp",
+    tag = "mcp",
+    params(
+        ("mcp-protocol-version" = Option<String>, Header, description = "what was agreed on"),
+        ("loci-mcp-profiles" = Option<String>, Header, description = "fewer tools than there are"),
+    ),
+    request_body(content = serde_json::Value, description = "a message of JSON-RPC 2.0, or up to 32 of them up to version 2025-03-26"),
+    responses(
+        (status = 200, description = "Answered; a subscription is answered by a stream of events"),
+        (status = 202, description = "Heard; there is nothing to answer"),
+        (status = "4XX", description = "Refused")
+    )
+)]
+pub(crate) async fn answer(State(door): State<Arc<Door>>, request: Request) -> Response<Body> {
     if let Err(error) = identified(&request) {
         return door.refuse(&error, request.headers());
     }
@@ -107,7 +124,18 @@ async fn answer(State(door): State<Arc<Door>>, request: Request) -> Response<Bod
     endpoint.answer(request).await.map(Body::new)
 }
 
-async fn describe(State(door): State<Arc<Door>>, headers: HeaderMap) -> Response<Body> {
+/// Where clients of the protocol get a credential (RFC 9728).
+#[utoipa::path(
+    get,
+    path = "/.well-known/oauth-protected-resource",
+    operation_id = "mcp_protected_resource",
+    tag = "mcp",
+    responses(
+        (status = 200, body = serde_json::Value),
+        (status = "4XX", description = "Refused")
+    )
+)]
+pub(crate) async fn describe(State(door): State<Arc<Door>>, headers: HeaderMap) -> Response<Body> {
     let document = metadata::document(&door.options, &headers);
     rendered(StatusCode::OK, &document)
 }

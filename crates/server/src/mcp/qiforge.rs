@@ -23,7 +23,7 @@ use tokio::sync::watch;
 const PATHS: [&str; 2] = ["/qiforge/mcp", "/qiforge//mcp"];
 
 #[derive(Clone)]
-struct Door {
+pub(crate) struct Door {
     options: Arc<QiforgeOptions>,
     endpoint: Endpoint,
 }
@@ -56,7 +56,21 @@ pub(crate) fn router(
     routes.with_state(door)
 }
 
-async fn answer(State(door): State<Door>, mut request: Request) -> Response<Body> {
+/// Messages of the Model Context Protocol, for visitors: the six tools of QiForge's oracles.
+#[utoipa::path(
+    post,
+    path = "/qiforge/mcp",
+    operation_id = "qiforge_mcp",
+    tag = "qiforge",
+    params(("x-room-id" = String, Header, description = "the room")),
+    request_body(content = serde_json::Value, description = "a message of JSON-RPC 2.0"),
+    responses(
+        (status = 200, description = "Answered"),
+        (status = 202, description = "Heard; there is nothing to answer"),
+        (status = "4XX", description = "Refused")
+    )
+)]
+pub(crate) async fn answer(State(door): State<Door>, mut request: Request) -> Response<Body> {
     match qiforge::admit(request.extensions(), &door.options) {
         Err(refusal) => refused(&refusal),
         Ok(_) if request.method() != Method::POST => {

@@ -4,10 +4,16 @@
 use loci_it::{ADMIN_KEY, Setup, error_type};
 use serde_json::Value;
 
-/// Open on purpose: health, readiness, metrics on loopback, the document itself, and the one that says
-/// who this server is.
-const OPEN: [&str; 5] =
-    ["/healthz", "/readyz", "/metrics", "/openapi.json", "/.well-known/did.json"];
+/// Open on purpose: health, readiness, metrics on loopback, the document itself, the one that says who
+/// this server is, and the one that says where to get a credential.
+const OPEN: [&str; 6] = [
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/openapi.json",
+    "/.well-known/did.json",
+    "/.well-known/oauth-protected-resource",
+];
 /// Where only visitors with tokens of their own making are known.
 const VISITORS: &str = "/qiforge/";
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
@@ -58,7 +64,10 @@ fn every_listed_route_needs_a_key() {
             assert_eq!(reply.status, 401, "{method} {path} with {key:?}: {}", reply.text());
             // Some doors have an envelope of their own.
             let is_mobius = path.starts_with("/v1/agents") || path.starts_with("/v1/projects");
-            if path.starts_with(VISITORS) {
+            if path == "/mcp" {
+                let message = reply.json()["error"]["message"].as_str().unwrap().to_owned();
+                assert!(message.starts_with("401 "), "{message}");
+            } else if path.starts_with(VISITORS) {
                 let detail = reply.json()["detail"].as_str().unwrap_or_default().to_owned();
                 assert!(detail.starts_with("401 "), "{}", reply.text());
             } else if path.starts_with("/api/v1/pd/") {

@@ -120,3 +120,31 @@ fn whoever_subscribed_hears_of_other_writers_across_holders() {
     let gone = follower.ask("resources/unsubscribe", &json!({"uri": uri})).unwrap();
     assert!(gone["result"].is_object());
 }
+
+#[test]
+fn several_messages_in_one_line_are_answered_in_one() {
+    let setup = Setup::new();
+    let mut mcp = Mcp::on_data(setup.data(), &[]);
+    mcp.initialize("2025-03-26");
+    let tool = |id: u64, name: &str, arguments: Value| {
+        let params = json!({"name": name, "arguments": arguments});
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+    };
+    let batch = json!([
+        tool(101, "memory_write", json!({"path": "/a.md", "content": "tea"})),
+        tool(102, "memory_read", json!({"path": "/a.md"})),
+        {"jsonrpc": "2.0", "id": 103, "method": "subscriptions/listen", "params": {}},
+    ]);
+    mcp.write(&batch.to_string()).unwrap();
+    let answers = mcp.until(Value::is_array).expect("the process answers");
+    assert_eq!(answers.as_array().map(Vec::len), Some(3), "{answers}");
+    assert!(done(&answers[1]).contains("tea"), "{answers}");
+    assert!(answers[2]["error"].is_object(), "{answers}");
+    assert!(mcp.finish().success());
+    let mut newer = Mcp::on_data(setup.data(), &[]);
+    newer.initialize("2025-06-18");
+    newer.write(&batch.to_string()).unwrap();
+    let refused = newer.until(|line| line["error"].is_object()).expect("the process answers");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("no batches"), "{refused}");
+    assert!(newer.finish().success());
+}

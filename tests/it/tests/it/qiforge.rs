@@ -378,3 +378,22 @@ fn the_operator_says_who_may_come() {
     assert_eq!(status(&server, &ana, Some(&oracle)), 401);
     server.stop();
 }
+
+#[test]
+fn so_many_come_for_the_first_time_on_one_day() {
+    let (ana, bob, eve, oracle) = (Signer::new(1), Signer::new(2), Signer::new(4), Signer::new(3));
+    let config = format!("{NAMED}ignore_room = true\nnew_visitors_per_day = 3\n");
+    let setup = Setup::new().config(&config);
+    let server = setup.start();
+    let ask = |user: &Signer| {
+        let token = token(user, Some(&oracle), DID);
+        call(&server, &token, None, BATCH, &json!({"queries": []}))
+    };
+    // The oracle is one of the three.
+    assert_eq!((ask(&ana).status, ask(&bob).status), (200, 200));
+    let refused = ask(&eve);
+    assert_eq!(refused.status, 429, "{}", refused.text());
+    assert!(refused.text().contains("too many visitors"), "{}", refused.text());
+    assert_eq!((ask(&ana).status, ask(&bob).status), (200, 200), "who is known comes always");
+    server.stop();
+}

@@ -185,3 +185,24 @@ fn documents_become_what_an_oracle_knows() {
     let told = by(&user, &oracle).search("Does the bar know what tea costs?").to_string();
     assert!(told.contains("Ask at the bar") && !told.contains("four euros"), "{told}");
 }
+
+#[test]
+fn only_a_whole_key_of_an_administrator_makes_what_an_oracle_knows() {
+    let setup = Setup::new();
+    let server = setup.start();
+    let wanted = json!({"oracle": "did:ixo:ixo1oracle"});
+    for level in ["search", "read", "readwrite"] {
+        let key = json!({"name": level, "level": level});
+        let made = server.client().post("/v1/api_keys", &key).ok();
+        let mut narrow = server.client_as(made["secret"].as_str());
+        let reply = narrow.post("/v1/oracle_knowledge", &wanted);
+        assert_eq!(reply.status, 403, "{level}: {}", reply.text());
+    }
+    let made = server.client().post("/v1/oracle_knowledge", &wanted).ok();
+    assert_eq!(server.client().post("/v1/oracle_knowledge", &wanted).ok(), made, "made once");
+    for odd in [json!({}), json!({"oracle": "ixo1oracle"}), json!([])] {
+        let reply = server.client().post("/v1/oracle_knowledge", &odd);
+        assert_eq!(reply.status, 400, "{}", reply.text());
+    }
+    server.stop();
+}

@@ -10,6 +10,10 @@ const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 /// The first version without a handshake.
 pub(super) const STATELESS: &str = "2026-07-28";
+/// The last version that had batches.
+const BATCHES_UNTIL: &str = "2025-03-26";
+/// Messages of one batch.
+const BATCH_MAX: usize = 32;
 
 /// Says that a subscription begins.
 pub(super) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
@@ -29,6 +33,8 @@ pub(super) enum Message {
     Notification { method: String, params: Value },
     /// Answers something that nobody asked.
     Answer,
+    /// Several at once, each read by itself.
+    Batch(Vec<Result<Message, Value>>),
 }
 
 /// A request and its id.
@@ -44,6 +50,18 @@ impl Message {
     pub(super) fn parse(line: &[u8]) -> Result<Self, Value> {
         let whole: Value = serde_json::from_slice(line)
             .map_err(|error| refusal(&Value::Null, PARSE_ERROR, &format!("not JSON: {error}")))?;
+        match whole {
+            Value::Array(all) if all.is_empty() || all.len() > BATCH_MAX => {
+                let why = format!("a batch holds 1 to {BATCH_MAX} messages");
+                Err(refusal(&Value::Null, INVALID_REQUEST, &why))
+            }
+            Value::Array(all) => Ok(Self::Batch(all.into_iter().map(Self::of).collect())),
+            one => Self::of(one),
+        }
+    }
+
+    /// One message by itself.
+    fn of(whole: Value) -> Result<Self, Value> {
         let id = whole.get("id").cloned();
         let method = whole.get("method").and_then(Value::as_str).map(str::to_owned);
         match (id, method) {
@@ -107,6 +125,11 @@ impl Request {
         !is_tool || self.params()["arguments"]["command"] == "view"
     }
 
+    /// Whether it cannot stand beside others: a handshake comes first, and a stream has no end.
+    pub(super) fn is_alone(&self) -> bool {
+        matches!(self.method.as_str(), "initialize" | "subscriptions/listen")
+    }
+
     /// Whether it writes, or may.
     pub(super) fn is_call(&self) -> bool {
         self.method == "tools/call"
@@ -121,6 +144,11 @@ impl Request {
     pub(super) fn refused(&self, code: i64, why: &str) -> Value {
         refusal(&self.id, code, why)
     }
+}
+
+/// Whether a client that agreed on a version may send several messages at once.
+pub(super) fn has_batches(agreed: Option<&str>) -> bool {
+    agreed.is_none_or(|version| version <= BATCHES_UNTIL)
 }
 
 /// An error of JSON-RPC.
@@ -164,10 +192,25 @@ mod tests {
             ("7", INVALID_REQUEST),
             (r#"{"id":null,"method":"ping"}"#, INVALID_REQUEST),
             (r#"{"id":1}"#, INVALID_REQUEST),
+            (&format!("[{}]", ["7"; BATCH_MAX + 1].join(",")), INVALID_REQUEST),
         ] {
             let refused = Message::parse(line.as_bytes()).unwrap_err();
             assert_eq!(refused["error"]["code"], code, "{line}");
         }
+    }
+
+    #[test]
+    fn several_are_told_apart() {
+        let read = Message::parse(br#"[{"id":1,"method":"ping"},{"method":"told"},7]"#);
+        let Ok(Message::Batch(all)) = read else { panic!("{read:?}") };
+        assert!(matches!(&all[0], Ok(Message::Request(one)) if one.id == 1));
+        assert!(matches!(&all[1], Ok(Message::Notification { .. })));
+        assert!(all[2].is_err() && all.len() == 3);
+        // No batch within a batch.
+        let nested = Message::parse(b"[[]]");
+        assert!(matches!(nested, Ok(Message::Batch(all)) if all[0].is_err()));
+        assert!(has_batches(None) && has_batches(Some("2024-11-05")));
+        assert!(has_batches(Some("2025-03-26")) && !has_batches(Some("2025-06-18")));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Standard input to `/mcp`, and its answers to standard output. Messages are worked on side by side;
 //! what comes out is whole lines. Nothing else is ever written to standard output.
 
+use super::super::way::Answered;
+use super::door::Door;
 use super::events::Events;
 use super::listen::Listening;
 use super::message::{
-    ACKNOWLEDGED, INVALID_REQUEST, Message, NO_ANSWER, Request, STATELESS, refusal,
+    ACKNOWLEDGED, INVALID_REQUEST, Message, NO_ANSWER, Request, STATELESS, has_batches, refusal,
 };
-use super::way::{Answered, Way};
 use crate::exit::Failure;
 use axum::body::Body;
 use bytes::Bytes;
@@ -31,13 +32,13 @@ const FINISH: Duration = Duration::from_secs(20);
 
 /// The relay.
 pub(super) struct Relay {
-    way: Arc<Way>,
+    door: Arc<Door>,
 }
 
 /// What the messages of one client share.
 #[derive(Clone)]
 pub(super) struct Shared {
-    pub(super) way: Arc<Way>,
+    pub(super) door: Arc<Door>,
     pub(super) out: mpsc::Sender<String>,
     under_way: Arc<Mutex<HashMap<String, AbortHandle>>>,
     /// What the client agreed on, if it agreed on anything.
@@ -46,8 +47,8 @@ pub(super) struct Shared {
 }
 
 impl Relay {
-    pub(super) fn new(way: Way) -> Self {
-        Self { way: Arc::new(way) }
+    pub(super) fn new(door: Door) -> Self {
+        Self { door: Arc::new(door) }
     }
 
     /// Relays until standard input ends.
@@ -55,7 +56,7 @@ impl Relay {
         let (out, lines) = mpsc::channel(LINES_MAX);
         let writing = tokio::spawn(write(lines));
         let shared = Shared {
-            way: Arc::clone(&self.way),
+            door: Arc::clone(&self.door),
             out,
             under_way: Arc::default(),
             version: Arc::default(),
@@ -65,7 +66,7 @@ impl Relay {
         shared.listening.stop();
         drop(shared);
         let written = writing.await;
-        self.way.close().await;
+        self.door.close().await;
         read?;
         match written {
             Ok(Ok(())) => Ok(()),
@@ -111,6 +112,14 @@ impl Relay {
                     });
                     under_way.insert(id, task);
                 }
+                Ok(Message::Batch(all)) => {
+                    let Ok(place) = Arc::clone(&room).acquire_owned().await else { break };
+                    let own = shared.clone();
+                    tasks.spawn(async move {
+                        own.answer_all(all).await;
+                        drop(place);
+                    });
+                }
             }
         }
         let finish = async { while tasks.join_next().await.is_some() {} };
@@ -153,41 +162,72 @@ impl Shared {
     }
 
     async fn answer(&self, request: &Request) {
-        let is_legacy = request.version().is_none_or(|version| version < STATELESS);
-        match (request.method.as_str(), request.uri()) {
-            ("resources/subscribe", Some(uri)) if is_legacy => {
-                match self.listening.add(self, uri) {
-                    Ok(()) => self.say(request.done().to_string()).await,
-                    Err(why) => {
-                        self.say(request.refused(INVALID_REQUEST, &why).to_string()).await;
-                    }
-                }
-            }
-            ("resources/unsubscribe", Some(uri)) if is_legacy => {
-                self.listening.remove(self, uri);
-                self.say(request.done().to_string()).await;
-            }
-            _ => self.forward(request).await,
+        if let Some(answer) = self.answered(request).await {
+            self.say(answer).await;
         }
     }
 
-    async fn forward(&self, request: &Request) {
-        let version = lock(&self.version).clone().filter(|_| request.method != "initialize");
-        match self.way.ask(request, version.as_deref()).await {
-            Err(failure) => {
-                self.say(request.refused(NO_ANSWER, &failure.message).to_string()).await;
+    /// Answers several messages, one after the other and in one line. Each is sent by itself, under
+    /// an idempotency key of its own.
+    async fn answer_all(&self, all: Vec<Result<Message, Value>>) {
+        let agreed = lock(&self.version).clone();
+        if !has_batches(agreed.as_deref()) {
+            let version = agreed.unwrap_or_default();
+            let why = format!("version {version} of the protocol has no batches; send one message");
+            return self.say(refusal(&Value::Null, INVALID_REQUEST, &why).to_string()).await;
+        }
+        let mut answers = Vec::new();
+        for message in all {
+            match message {
+                Err(refused) => answers.push(refused.to_string()),
+                Ok(Message::Notification { method, params }) => self.note(&method, &params),
+                Ok(Message::Request(request)) if request.is_alone() => {
+                    let why = "this cannot be part of a batch";
+                    answers.push(request.refused(INVALID_REQUEST, why).to_string());
+                }
+                Ok(Message::Request(request)) => answers.extend(self.answered(&request).await),
+                Ok(Message::Answer | Message::Batch(_)) => {}
             }
+        }
+        if !answers.is_empty() {
+            self.say(format!("[{}]", answers.join(","))).await;
+        }
+    }
+
+    /// The line that answers a request; none if a stream did.
+    async fn answered(&self, request: &Request) -> Option<String> {
+        let is_legacy = request.version().is_none_or(|version| version < STATELESS);
+        match (request.method.as_str(), request.uri()) {
+            ("resources/subscribe", Some(uri)) if is_legacy => {
+                Some(match self.listening.add(self, uri) {
+                    Ok(()) => request.done().to_string(),
+                    Err(why) => request.refused(INVALID_REQUEST, &why).to_string(),
+                })
+            }
+            ("resources/unsubscribe", Some(uri)) if is_legacy => {
+                self.listening.remove(self, uri);
+                Some(request.done().to_string())
+            }
+            _ => self.forwarded(request).await,
+        }
+    }
+
+    async fn forwarded(&self, request: &Request) -> Option<String> {
+        let version = lock(&self.version).clone().filter(|_| request.method != "initialize");
+        match self.door.ask(request, version.as_deref()).await {
+            Err(failure) => Some(request.refused(NO_ANSWER, &failure.message).to_string()),
             Ok(Answered::Whole(response)) => {
                 if request.method == "initialize" {
                     self.agree(response.body());
                 }
-                self.say(readable(request, &response)).await;
+                Some(readable(request, &response))
             }
             Ok(Answered::Stream(response)) => {
                 let id = request.id.to_string();
                 self.listening.mark_stream(&id);
                 self.stream(request, response).await;
                 self.listening.unmark_stream(&id);
+                None
             }
         }
     }
@@ -214,7 +254,7 @@ impl Shared {
             if !is_subscription {
                 return;
             }
-            match self.way.ask(request, None).await {
+            match self.door.ask(request, None).await {
                 Ok(Answered::Stream(response)) => events = Events::new(response.into_body()),
                 Ok(Answered::Whole(response)) => {
                     return self.say(readable(request, &response)).await;

@@ -5,7 +5,7 @@ use super::verbs::VERBS;
 use super::world::{Kind, Who, World};
 use super::{documented, letter};
 use crate::authz::spec::Manner;
-use loci_it::{Client, Reply};
+use loci_it::{Client, Reply, mcp};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -169,6 +169,21 @@ const GENERAL: &[General] = &[
     native("qiforge batch", "POST /qiforge/search-enhanced-batch", Open::Visitor, |client| {
         client.post("/qiforge/search-enhanced-batch", &json!({"queries": []}))
     }),
+    native("qiforge mcp", "POST /qiforge/mcp", Open::Visitor, |client| {
+        client.post("/qiforge/mcp", &mcp::request("tools/list", &json!({})))
+    }),
+    native("oracle's store", "POST /v1/oracle_knowledge", Open::Admin, |client| {
+        client.post("/v1/oracle_knowledge", &json!({"oracle": "did:ixo:ixo1oracle"}))
+    }),
+    native("mcp tools", "POST /mcp", Open::Known, |client| {
+        mcp::post(client, &mcp::request("tools/list", &json!({})), &[])
+    }),
+    native(
+        "mcp resource server",
+        "GET /.well-known/oauth-protected-resource",
+        Open::Anybody,
+        |client| client.get("/.well-known/oauth-protected-resource"),
+    ),
     native("stores", "GET /v1/memory_stores", Open::Known, |client| {
         client.get("/v1/memory_stores")
     }),
@@ -302,6 +317,10 @@ const GENERAL: &[General] = &[
     native("reembed", "POST /v1/embedding/reembed", Open::Admin, |client| {
         client.call("POST", "/v1/embedding/reembed", None)
     }),
+    native("extraction", "GET /v1/extraction", Open::Admin, |client| client.get("/v1/extraction")),
+    native("forget reader", "POST /v1/extraction/forget", Open::Admin, |client| {
+        client.post("/v1/extraction/forget", &json!({"reader": "nobody"}))
+    }),
     native("whoami", "GET /v1/whoami", Open::Known, |client| client.get("/v1/whoami")),
     native("stats", "GET /v1/stats", Open::Known, |client| client.get("/v1/stats")),
     native("check", "POST /v1/check", Open::Admin, |client| client.call("POST", "/v1/check", None)),
@@ -425,6 +444,7 @@ pub(super) fn forgotten(client: &mut Client) -> Vec<String> {
     let asked: BTreeSet<&str> = VERBS
         .iter()
         .chain(super::knowledge::VERBS)
+        .chain(super::mcp::VERBS)
         .map(|verb| verb.route)
         .chain(GENERAL.iter().map(|general| general.route))
         .chain(super::kilroy::ROUTES)

@@ -289,7 +289,7 @@ pub(super) const VERBS: &[Verb] = &[
         "entry",
         "GET /v1/memory_stores/{memory_store_id}/entries/{memory_id}",
         Need::ReadOne,
-        EVERY,
+        PLAIN,
         |client, at| client.get(&store(at, &format!("/entries/{}", at.memory))),
     ),
     native(
@@ -466,7 +466,8 @@ pub(super) const VERBS: &[Verb] = &[
         "GET /v1/agents/{agent}/memory/context",
         Need::Read,
         PLAIN,
-        |client, at| client.get(&agent(at, "/memory/context")),
+        // The whole memory of so many questions would not fit.
+        |client, at| client.get(&agent(at, "/memory/context?mode=index")),
     ),
     mobius(
         "mobius compact",
@@ -553,7 +554,7 @@ pub(super) const VERBS: &[Verb] = &[
         "GET /v1/projects/{project}/agents/{agent}/memory/context",
         Need::Read,
         PLAIN,
-        |client, at| client.get(&project(at, "/memory/context")),
+        |client, at| client.get(&project(at, "/memory/context?mode=index")),
     ),
     mobius(
         "project compact",
