@@ -2,7 +2,7 @@
 //
 // It resumes by cursor, so nothing is missed and nothing comes twice. The state of the connection is shown, never guessed.
 
-import { viewAs } from "../api/http";
+import { call, viewAs } from "../api/http";
 import type { Change } from "../api/types";
 import { atom } from "./atom";
 import { changed } from "./query";
@@ -110,6 +110,8 @@ export function connect(): void {
     source = null;
     liveState.set("lost");
     attempts += 1;
+    // A stream says nothing about why it ended; an ordinary request does, and the page shows it.
+    if (attempts === 2) void call("GET", "/console/session").catch(() => undefined);
     window.clearTimeout(retry);
     retry = window.setTimeout(connect, Math.min(15_000, 500 * 2 ** Math.min(attempts, 5)));
   };
