@@ -24,6 +24,8 @@ type Row = { type: "change"; change: Change } | { type: "gap"; gap: Gap };
 
 const RING = 1000;
 const PAINT_MS = 250;
+/** Rows on the page; the rest of the ring is a click away, and costs nothing until then. */
+const SHOWN = 200;
 const GLYPHS = { created: "+", modified: "~", deleted: "−", redacted: "×" } as const;
 
 const rowKey = (row: Row): string => (row.type === "change" ? `${row.change.memory_store_id} ${row.change.seq}` : `gap ${row.gap.memory_store_id} ${row.gap.after}`);
@@ -35,6 +37,7 @@ export function FeedView() {
   const offline = useAtom(isOffline);
   const [rows, setRows] = useState<Row[]>([]);
   const [isPaused, setPaused] = useState(false);
+  const [isWhole, setWhole] = useState(false);
   const [said, setSaid] = useState("");
   const waiting = useRef<Row[]>([]);
   const [held, setHeld] = useState(0);
@@ -193,7 +196,7 @@ export function FeedView() {
             if (event.currentTarget.scrollTop > 40 && !paused.current) setPaused(true);
           }}
         >
-          {shown.map((row) =>
+          {shown.slice(0, isWhole ? RING * 2 : SHOWN).map((row) =>
             row.type === "gap" ? (
               <li key={rowKey(row)} class="feed-gap">
                 gap: {plural(row.gap.until - row.gap.after, "change")}{" "}
@@ -204,6 +207,13 @@ export function FeedView() {
             ) : (
               drawn(row, byId.get(row.change.memory_store_id), stores.length > 1)
             ),
+          )}
+          {!isWhole && shown.length > SHOWN && (
+            <li class="feed-gap">
+              <button type="button" class="link" onClick={() => setWhole(true)}>
+                show {count(shown.length - SHOWN)} older
+              </button>
+            </li>
           )}
         </ol>
       )}
