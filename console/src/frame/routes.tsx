@@ -59,6 +59,8 @@ function Later({ loader, props }: { loader: Loader; props: ViewProps }) {
   };
   useEffect(() => {
     if (!loaded.has(loader)) fetchView();
+    // It may have come after this was drawn and before anybody looked again.
+    else draw((count) => count + 1);
   }, [loader]);
   const View = loaded.get(loader);
   if (View) return <View key={`${props.store} ${props.rest}`} {...props} />;
