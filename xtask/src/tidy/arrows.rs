@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::check::cargo;
 
 /// What a crate's shipped code may use. Development code is looser, see [`FORBIDDEN_EVERYWHERE`].
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("loci-model", &[]),
     ("loci-storage", &["loci-model"]),
     ("loci-storage-sqlite", &["loci-model", "loci-storage"]),
