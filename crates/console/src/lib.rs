@@ -30,8 +30,8 @@ const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-p
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const NEVER: HeaderValue = HeaderValue::from_static("no-store");
 
-/// The patterns of the routes here, which are for anybody.
-pub const ROUTES: [&str; 4] =
+/// The patterns of the routes here, which the gate lets anybody ask for.
+const ROUTES: [&str; 4] =
     ["/console", "/console/", "/console/assets/{name}", "/console/{*page}"];
 
 /// A file as it is kept.

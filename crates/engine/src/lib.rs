@@ -76,7 +76,7 @@ pub use principals::NewPrincipal;
 pub use recalls::RecallCount;
 pub use revert::{RevertAction, RevertRequest, RevertState, RevertStep};
 pub use secret::Secret;
-pub use secrets::{Suspect, find_secret};
+pub use secrets::Suspect;
 pub use series::{Growth, STEPS, Series};
 pub use sessions::{NewAttachment, NewSession};
 pub use share::{NOT_THE_GIVER, NewGrant, Shared};

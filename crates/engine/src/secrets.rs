@@ -68,7 +68,7 @@ const WORDS: [&str; 8] =
     ["password", "passwort", "passwd", "passphrase", "api_key", "api key", "secret", "token"];
 
 /// The first thing in a text that looks like a secret.
-pub fn find_secret(text: &str) -> Option<Suspect> {
+pub(crate) fn find_secret(text: &str) -> Option<Suspect> {
     private_key(text)
         .or_else(|| FORMS.iter().find_map(|form| by_form(text, form)))
         .or_else(|| jwt(text))
