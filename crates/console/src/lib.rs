@@ -31,8 +31,7 @@ const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000
 const NEVER: HeaderValue = HeaderValue::from_static("no-store");
 
 /// The patterns of the routes here, which the gate lets anybody ask for.
-const ROUTES: [&str; 4] =
-    ["/console", "/console/", "/console/assets/{name}", "/console/{*page}"];
+const ROUTES: [&str; 4] = ["/console", "/console/", "/console/assets/{name}", "/console/{*page}"];
 
 /// A file as it is kept.
 struct Packed {
