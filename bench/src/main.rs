@@ -16,6 +16,7 @@ mod freshness;
 mod knowledge;
 mod load;
 mod measure;
+mod mount;
 mod plot;
 mod postgres;
 mod raw;
@@ -80,6 +81,13 @@ enum Command {
         #[arg(long, default_value_t = 40)]
         rounds: usize,
     },
+    /// Measures a mounted store beside the disk and a FUSE file system in memory
+    Mount(mount::MountPlan),
+    /// Serves files in memory by FUSE; started by `mount`
+    MemoryFiles {
+        /// The mount point
+        at: PathBuf,
+    },
     /// Serves a bare echo; started by `run`
     Echo,
 }
@@ -87,6 +95,8 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Echo => echo::serve(),
+        Command::MemoryFiles { at } => mount::memory::serve(&at),
+        Command::Mount(plan) => mount::run(&plan),
         Command::Knowledge { memories, rounds } => knowledge::run(memories, rounds),
         Command::Run {
             loci,

@@ -14,8 +14,8 @@ pub(crate) fn write(figures: &Figures, plan: &Plan, out: &Path) -> anyhow::Resul
          ratios mean something: each compares two measurements of {} s taken in alternation, {} times, \
          and is the median. A create is one durable write through HTTP: on disk and found by word \
          by the very next search. The raw ceiling puts the same rows into SQLite with the same pragmas, \
-         by one thread that commits whatever has queued. Search has [its own page](search.md), and so have [PostgreSQL](postgres.md) and \
-         [texts that grow](append.md).\n\n{}\n\
+         by one thread that commits whatever has queued. Search has [its own page](search.md), and so have [PostgreSQL](postgres.md), \
+         [texts that grow](append.md) and [mounted stores](mount.md).\n\n{}\n\
          ![ratios](ratios.svg)\n",
         plan.seconds,
         plan.rounds,

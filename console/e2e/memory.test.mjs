@@ -153,6 +153,22 @@ test("many at once: tags with a preview, then deletion, then all of it back", as
   assert.deepEqual((await entryAt(server, world.team, "/log/day-01")).tags, ["reviewed"]);
 });
 
+test("a whole directory: the count first, then gone, then back", async () => {
+  const { page } = one;
+  await put(server, world.team, undefined, [["/bin/a", "a\n"], ["/bin/b/c", "c\n"], ["/bin/b/d", "d\n"]]);
+  await one.open(`/s/${world.team}?path=/bin/`);
+  await settled(page);
+  await page.getByRole("button", { name: "More acts" }).click();
+  await page.getByRole("menuitem", { name: "Delete everything below /bin/" }).click();
+  await page.getByRole("dialog").getByText("3 memories, 0 pinned ones among them").waitFor();
+  await page.getByRole("button", { name: "Delete 3" }).click();
+  await page.getByText("Deleted 3 memories").waitFor();
+  assert.ok(await isGone("/bin/b/c"));
+  await page.keyboard.press("u");
+  await page.getByText("Undone: 3 changes.").waitFor();
+  assert.equal((await entryAt(server, world.team, "/bin/b/c")).content, "c\n");
+});
+
 test("by keyboard alone: palette to a store, down the list, open, edit, save", async () => {
   const { page } = one;
   await put(server, world.support, undefined, [["/by/keyboard", "untouched\n"]]);

@@ -25,6 +25,8 @@ export const compact = (id: string, body: { max_memories?: number; dry_run: bool
 export interface EntriesQuery {
   prefix?: string;
   depth?: number;
+  /** Directories alone, for the tree. */
+  type?: "directory";
   order?: "path" | "created" | "updated";
   direction?: "asc" | "desc";
   kind?: string;

@@ -56,6 +56,7 @@ export function Everywhere() {
     { label: "Audit log", keys: "g u", run: () => go("/audit"), unless: needsAdmin },
     { label: "Keys: make or revoke one", keys: "g k", run: () => go("/keys"), unless: needsAdmin },
     { label: "Health and index freshness", keys: "g h", run: () => go("/health"), unless: needsAdmin },
+    { label: "Export everything", run: () => go("/health"), unless: needsAdmin },
     { label: "See as yourself again", run: () => lookAs(null), unless: borrowed ? null : "you see as yourself" },
     { label: "Undo the last change", keys: "u", run: () => void undoLast() },
     { label: `Theme: ${liked.theme === "dark" ? "light" : "dark"}`, run: () => prefer({ theme: liked.theme === "dark" ? "light" : "dark" }) },

@@ -3,7 +3,7 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import * as api from "../api/routes";
-import { usePlace } from "../state/router";
+import { currentPlace, usePlace } from "../state/router";
 import { Empty, Waiting } from "../ui/states";
 import { Button } from "../ui/basics";
 
@@ -59,6 +59,8 @@ function Later({ loader, props }: { loader: Loader; props: ViewProps }) {
   };
   useEffect(() => {
     if (!loaded.has(loader)) fetchView();
+    // It may have come after this was drawn and before anybody looked again.
+    else draw((count) => count + 1);
   }, [loader]);
   const View = loaded.get(loader);
   if (View) return <View key={`${props.store} ${props.rest}`} {...props} />;
@@ -78,6 +80,14 @@ const decoded = (text: string): string => {
     return text;
   }
 };
+
+/** Begins to load the view of this place while it is still found out who is signed in. */
+export function warm(): void {
+  const { path } = currentPlace();
+  const found = ROUTES.find(([pattern]) => pattern.test(path));
+  // One that cannot be loaded is said when it is shown.
+  found?.[1]().then((view) => loaded.set(found[1], view)).catch(() => undefined);
+}
 
 export function Routes() {
   const { path } = usePlace();

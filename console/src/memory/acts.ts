@@ -46,6 +46,7 @@ const tell = (store: string, outcomes: EditOutcome[]): void => {
 
 export function touched(store: string): void {
   changed(`live:${store}`);
+  changed(`tree:${store}`);
   changed("stores");
 }
 
@@ -75,10 +76,13 @@ export function putBack(version: Version, over: number | null, memory?: string):
   return edit;
 }
 
+/** How many histories are read at once; browsers send no more to one server anyway. */
+const AT_ONCE = 4;
+
 /** Takes writes back, all or none. */
 export async function undoWrites(store: string, written: Written[]): Promise<void> {
   const edits: Edit[] = [];
-  for (const one of written) edits.push(await inverse(store, one));
+  for (let at = 0; at < written.length; at += AT_ONCE) edits.push(...(await Promise.all(written.slice(at, at + AT_ONCE).map((one) => inverse(store, one)))));
   const { data } = await api.edit(store, edits, "undo");
   tell(store, data);
   touched(store);

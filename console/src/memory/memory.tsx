@@ -92,6 +92,7 @@ function Memory({ store, path, found, asOf }: { store: string; path: string; fou
   };
   useKeys({
     e: edit,
+    t: edit,
     h: () => go(tabPlace("history")),
     w: () => go(tabPlace("access")),
     d: () => go(tabPlace("history")),
@@ -111,6 +112,9 @@ function Memory({ store, path, found, asOf }: { store: string; path: string; fou
   useCommands([
     { label: "Edit this memory", keys: "e", run: edit, unless },
     { label: entry?.pinned ? "Unpin this memory" : "Pin this memory", keys: "p", run: pin, unless },
+    { label: "Importance up", keys: "+", run: act(async () => entry && (await stepImportance(store, entry, 10))), unless },
+    { label: "Importance down", keys: "-", run: act(async () => entry && (await stepImportance(store, entry, -10))), unless },
+    { label: "Tags, kind, expiry of this memory", keys: "t", run: edit, unless },
     { label: "Delete this memory", run: remove, unless },
     { label: "Move or rename this memory", run: () => setDialog("move"), unless },
     { label: "History and compare", keys: "h", run: () => go(tabPlace("history")) },

@@ -2,7 +2,7 @@
 //
 // It resumes by cursor, so nothing is missed and nothing comes twice. The state of the connection is shown, never guessed.
 
-import { viewAs } from "../api/http";
+import { call, viewAs } from "../api/http";
 import type { Change } from "../api/types";
 import { atom } from "./atom";
 import { changed } from "./query";
@@ -26,7 +26,9 @@ let retry: number | undefined;
 let attempts = 0;
 let isWanted = false;
 const touched = new Set<string>();
+const regrown = new Set<string>();
 let settle: number | undefined;
+let slowly: number | undefined;
 
 export function onChange(listener: Listener): () => void {
   changeListeners.add(listener);
@@ -42,15 +44,21 @@ export function onGap(listener: (gap: Gap) => void): () => void {
   };
 }
 
-/** Lists of stores that changed are read again, not more often than twice a second. */
-function settleSoon(store: string): void {
+/** What shows a store that changed is read again: twice a second at most, and what costs more (counts, trees) every few seconds. */
+function settleSoon(store: string, isRegrown: boolean): void {
   touched.add(store);
+  if (isRegrown) regrown.add(store);
   settle ??= window.setTimeout(() => {
     settle = undefined;
     for (const id of touched) changed(`live:${id}`);
     touched.clear();
-    changed("stores");
   }, 500);
+  slowly ??= window.setTimeout(() => {
+    slowly = undefined;
+    for (const id of regrown) changed(`tree:${id}`);
+    regrown.clear();
+    changed("stores");
+  }, 3000);
 }
 
 function parsed<T>(event: Event): T | null {
@@ -83,14 +91,14 @@ export function connect(): void {
     const change = parsed<Change>(event);
     if (!change) return;
     for (const listener of [...changeListeners]) listener(change);
-    settleSoon(change.memory_store_id);
+    settleSoon(change.memory_store_id, change.operation !== "modified");
   });
   mine.addEventListener("gap", (event) => {
     remember(event);
     const gap = parsed<Gap>(event);
     if (!gap) return;
     for (const listener of [...gapListeners]) listener(gap);
-    settleSoon(gap.memory_store_id);
+    settleSoon(gap.memory_store_id, true);
   });
   mine.addEventListener("access", () => {
     changed("stores");
@@ -102,6 +110,8 @@ export function connect(): void {
     source = null;
     liveState.set("lost");
     attempts += 1;
+    // A stream says nothing about why it ended; an ordinary request does, and the page shows it.
+    if (attempts === 2) void call("GET", "/console/session").catch(() => undefined);
     window.clearTimeout(retry);
     retry = window.setTimeout(connect, Math.min(15_000, 500 * 2 ** Math.min(attempts, 5)));
   };

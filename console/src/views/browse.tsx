@@ -12,8 +12,10 @@ import { whyReadOnly } from "../state/session";
 import { mayEdit, useStore } from "../state/stores";
 import { seen } from "../text/format";
 import { Button, LevelBadge } from "../ui/basics";
+import { Menu } from "../ui/dialog";
 import { Head, More } from "../ui/page";
 import { Empty, Failed, Waiting } from "../ui/states";
+import { DeleteBelow } from "./bulk";
 import { EntryTable } from "./browse-table";
 import { Filters, filtersOf, isFiltered } from "./browse-filters";
 import { PastBanner, TimeBar } from "./timebar";
@@ -25,6 +27,7 @@ export function Browse({ store }: { store: string }) {
   const filters = filtersOf(query);
   const asOf = query.get("as_of");
   const [isBusy, setBusy] = useState(false);
+  const [isDeleting, setDeleting] = useState(false);
   const key = JSON.stringify([store, filters, asOf]);
   const pages = usePages<Entry | Directory>(key, (page) => {
     const wanted: api.EntriesQuery = { ...filters, limit: 100, view: "basic" };
@@ -74,6 +77,7 @@ export function Browse({ store }: { store: string }) {
                 New memory
               </Button>
             )}
+            {mayChange && prefix !== "/" && <Menu label="More acts" icon="more" items={[{ label: `Delete everything below ${prefix}`, tone: "danger", run: () => setDeleting(true) }]} />}
           </>
         }
       />
@@ -96,6 +100,7 @@ export function Browse({ store }: { store: string }) {
           )}
         </div>
       </div>
+      {isDeleting && <DeleteBelow store={store} prefix={prefix} onClose={() => setDeleting(false)} />}
       <TimeBar store={store} lastSeq={row?.last_seq ?? null} asOf={asOf} />
     </>
   );

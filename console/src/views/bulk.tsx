@@ -4,10 +4,12 @@ import { useState } from "preact/hooks";
 import * as api from "../api/routes";
 import type { Edit, Entry } from "../api/types";
 import { removeEntries, setAttributes, write } from "../memory/acts";
+import { useQuery } from "../state/query";
 import { attempt } from "../state/toasts";
-import { plural, seen } from "../text/format";
+import { count, plural, seen } from "../text/format";
 import { Button, Field } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
+import { Loaded } from "../ui/states";
 
 type Act = "tags" | "importance" | "ttl" | "move" | "kind";
 
@@ -151,8 +153,10 @@ function BulkDialog({ act, store, entries, onClose, onDone }: { act: Act; store:
   );
 }
 
-/** Every memory below a directory, for acts on a whole subtree; refuses when there are too many for one write. */
-export async function allBelow(store: string, prefix: string): Promise<Entry[]> {
+const SUBTREE_MAX = 1000;
+
+/** Every memory below a directory; refuses when there are more than can be taken back as one. */
+async function allBelow(store: string, prefix: string): Promise<Entry[]> {
   const found: Entry[] = [];
   let page: string | undefined;
   do {
@@ -161,7 +165,47 @@ export async function allBelow(store: string, prefix: string): Promise<Entry[]> 
     const answer = await api.entries(store, query);
     found.push(...answer.data.filter((one): one is Entry => one.type === "entry"));
     page = answer.next_page ?? undefined;
-  } while (page && found.length < 5000);
-  if (page) throw new Error("more than 5,000 memories are below; take a smaller part");
+  } while (page && found.length < SUBTREE_MAX);
+  if (page) throw new Error("more than 1,000 memories are below; take a smaller part");
   return found;
+}
+
+/** Deleting a whole directory shows how much that is before it happens, and can be undone after. */
+export function DeleteBelow({ store, prefix, onClose }: { store: string; prefix: string; onClose: () => void }) {
+  const query = useQuery(`below:${store}:${prefix}`, () => allBelow(store, prefix));
+  const remove = async () => {
+    if (query.data && (await attempt(async () => void (await removeEntries(store, query.data ?? [])), "Nothing was deleted"))) onClose();
+  };
+  return (
+    <Dialog
+      title={`Delete everything below ${seen(prefix)}?`}
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button tone="danger" disabled={!query.data || query.data.length === 0} onClick={() => void remove()}>
+            Delete {query.data ? count(query.data.length) : ""}
+          </Button>
+        </>
+      }
+    >
+      <Loaded query={query} what="The directory" rows={2}>
+        {(entries) => (
+          <div class="form">
+            <p>
+              {plural(entries.length, "memory", "memories")}, {plural(entries.filter((entry) => entry.pinned).length, "pinned one")} among them. All versions are kept, and the deletion can be undone as a whole.
+            </p>
+            <ul class="plain-list">
+              {entries.slice(0, 8).map((entry) => (
+                <li key={entry.id}>
+                  <code>{seen(entry.path)}</code>
+                </li>
+              ))}
+              {entries.length > 8 && <li class="muted">and {count(entries.length - 8)} more</li>}
+            </ul>
+          </div>
+        )}
+      </Loaded>
+    </Dialog>
+  );
 }

@@ -1,15 +1,17 @@
 // Changes as they happen. A ring of 1,000 rows, painted at most four times a second; pausing is explicit and nothing is lost.
 
+import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import * as api from "../api/routes";
 import { isOffline } from "../api/http";
-import type { Change } from "../api/types";
+import type { Change, StoreRow } from "../api/types";
 import { undoWrites } from "../memory/acts";
 import { useAtom } from "../state/atom";
 import { useCommands } from "../state/commands";
 import { useKeys } from "../state/keys";
 import { liveState, onChange, onGap, type Gap } from "../state/live";
 import { actorId, nameNow } from "../state/names";
+import { prefs } from "../state/prefs";
 import { go, href, memoryPlace, usePlace, withQuery } from "../state/router";
 import { mayEdit, useStores } from "../state/stores";
 import { attempt } from "../state/toasts";
@@ -22,6 +24,8 @@ type Row = { type: "change"; change: Change } | { type: "gap"; gap: Gap };
 
 const RING = 1000;
 const PAINT_MS = 250;
+/** Rows on the page; the rest of the ring is a click away, and costs nothing until then. */
+const SHOWN = 200;
 const GLYPHS = { created: "+", modified: "~", deleted: "−", redacted: "×" } as const;
 
 const rowKey = (row: Row): string => (row.type === "change" ? `${row.change.memory_store_id} ${row.change.seq}` : `gap ${row.gap.memory_store_id} ${row.gap.after}`);
@@ -33,6 +37,7 @@ export function FeedView() {
   const offline = useAtom(isOffline);
   const [rows, setRows] = useState<Row[]>([]);
   const [isPaused, setPaused] = useState(false);
+  const [isWhole, setWhole] = useState(false);
   const [said, setSaid] = useState("");
   const waiting = useRef<Row[]>([]);
   const [held, setHeld] = useState(0);
@@ -127,6 +132,7 @@ export function FeedView() {
     return id === actor || (nameNow(id) ?? "").toLowerCase().includes(actor.toLowerCase());
   };
   const shown = rows.filter(fits);
+  const byId = new Map(stores.map((one) => [one.memory_store_id, one]));
   const set = (name: string) => (event: Event) => go(withQuery({ [name]: (event.currentTarget as HTMLInputElement).value }), true);
   const loadGap = (gap: Gap) =>
     void attempt(async () => {
@@ -190,7 +196,7 @@ export function FeedView() {
             if (event.currentTarget.scrollTop > 40 && !paused.current) setPaused(true);
           }}
         >
-          {shown.map((row) =>
+          {shown.slice(0, isWhole ? RING * 2 : SHOWN).map((row) =>
             row.type === "gap" ? (
               <li key={rowKey(row)} class="feed-gap">
                 gap: {plural(row.gap.until - row.gap.after, "change")}{" "}
@@ -199,13 +205,34 @@ export function FeedView() {
                 </button>
               </li>
             ) : (
-              <FeedRow key={rowKey(row)} change={row.change} mayUndo={mayEdit(stores.find((one) => one.memory_store_id === row.change.memory_store_id))} storeName={stores.length > 1 ? (stores.find((one) => one.memory_store_id === row.change.memory_store_id)?.name ?? null) : null} />
+              drawn(row, byId.get(row.change.memory_store_id), stores.length > 1)
             ),
+          )}
+          {!isWhole && shown.length > SHOWN && (
+            <li class="feed-gap">
+              <button type="button" class="link" onClick={() => setWhole(true)}>
+                show {count(shown.length - SHOWN)} older
+              </button>
+            </li>
           )}
         </ol>
       )}
     </>
   );
+}
+
+const nodes = new WeakMap<Row, { of: string; node: VNode }>();
+
+/** The node of a row. One that did not change is the same node again, which is not compared: a busy feed costs what is new. */
+function drawn(row: Row & { type: "change" }, store: StoreRow | undefined, isNamed: boolean): VNode {
+  const mayUndo = mayEdit(store);
+  const name = isNamed ? (store?.name ?? null) : null;
+  const of = `${mayUndo} ${name} ${prefs.get().zone}`;
+  const known = nodes.get(row);
+  if (known?.of === of) return known.node;
+  const node = <FeedRow key={rowKey(row)} change={row.change} mayUndo={mayUndo} storeName={name} />;
+  nodes.set(row, { of, node });
+  return node;
 }
 
 function FeedRow({ change, mayUndo, storeName }: { change: Change; mayUndo: boolean; storeName: string | null }) {

@@ -8,7 +8,7 @@ import { go, withQuery } from "../state/router";
 import { absolute, count } from "../text/format";
 import { Button } from "../ui/basics";
 
-const TICKS = 1000;
+const TICKS = 500;
 
 export function PastBanner({ at }: { at: string }) {
   return (
@@ -24,8 +24,11 @@ export function PastBanner({ at }: { at: string }) {
 }
 
 export function TimeBar({ store, lastSeq, asOf }: { store: string; lastSeq: number | null; asOf: string | null }) {
-  const after = Math.max(0, (lastSeq ?? 0) - TICKS);
-  const query = useQuery(lastSeq === null ? null : `live:${store}:ticks:${after}`, () => api.changes(store, after, TICKS));
+  // The ticks stay as they were when the bar was opened: a bar that grows under the pointer cannot be used.
+  const opened = useRef<number | null>(null);
+  opened.current ??= lastSeq;
+  const after = Math.max(0, (opened.current ?? 0) - TICKS);
+  const query = useQuery(opened.current === null ? null : `ticks:${store}:${opened.current}`, () => api.changes(store, after, TICKS));
   const times = (query.data?.data ?? []).map((change) => change.created_at);
   const index = asOf === null ? times.length : lastAtOrBefore(times, asOf);
   const [dragged, setDragged] = useState<number | null>(null);

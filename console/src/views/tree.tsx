@@ -19,7 +19,7 @@ async function directoriesBelow(store: string, prefix: string, asOf: string | nu
   const data: Directory[] = [];
   let page: string | undefined;
   for (let turn = 0; turn < 3; turn += 1) {
-    const query: api.EntriesQuery = { prefix, depth: 1, order: "path", direction: "asc", limit: 1000 };
+    const query: api.EntriesQuery = { prefix, depth: 1, type: "directory", order: "path", direction: "asc", limit: 200 };
     if (asOf) query.as_of = asOf;
     if (page) query.page = page;
     const answer = await api.entries(store, query);
@@ -31,7 +31,7 @@ async function directoriesBelow(store: string, prefix: string, asOf: string | nu
 }
 
 function Level({ store, below, prefix, asOf }: TreeProps & { below: string }) {
-  const query = useQuery(`${asOf ? "past" : "live"}:${store}:tree:${below}:${asOf ?? ""}`, () => directoriesBelow(store, below, asOf));
+  const query = useQuery(`${asOf ? "past" : "tree"}:${store}:${below}:${asOf ?? ""}`, () => directoriesBelow(store, below, asOf));
   if (!query.data) return query.error ? <p class="note">Not read: {query.error.message}</p> : null;
   return (
     <ul>

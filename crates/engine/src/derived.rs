@@ -7,8 +7,8 @@
 
 use crate::Result;
 use loci_model::policy::SearchPass;
-use loci_model::{Audience, Memory, MemoryId, StoreId, Timestamp};
-use loci_storage::{FeedEnd, Storage};
+use loci_model::{Audience, Memory, MemoryId, StoreId, Timestamp, View};
+use loci_storage::{FeedEnd, Reading, ReadingEnd, Storage};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,8 +29,14 @@ const AT_ONCE: usize = 4;
 pub(crate) trait Derived: Send + Sync + 'static {
     /// That of a store without texts.
     fn empty(store: StoreId) -> Self;
+    /// Whether what readers found in memories belongs to it.
+    const WITH_READINGS: bool = false;
     /// Takes in a memory, instead of what it was before.
     fn put(&mut self, memory: &Memory);
+    /// Takes in a memory with what readers found in it.
+    fn put_read(&mut self, memory: &Memory, _readings: &[Reading]) {
+        self.put(memory);
+    }
     /// Forgets a memory.
     fn remove(&mut self, id: MemoryId);
     /// Called after a run of changes, before anybody looks.
@@ -54,12 +60,32 @@ pub(crate) struct Followed<T> {
     pub(crate) it: T,
     is_loaded: bool,
     seq: u64,
+    /// The number of the readings up to which they were taken in.
+    read: u64,
+}
+
+/// How far a store is.
+#[derive(Debug, Clone)]
+pub(crate) struct End {
+    pub(crate) feed: FeedEnd,
+    /// Where readings belong to it and there are some.
+    pub(crate) read: Option<ReadingEnd>,
+}
+
+impl End {
+    /// The newest number of its readings.
+    pub(crate) fn read_number(&self) -> u64 {
+        self.read.map_or(0, |read| read.number)
+    }
 }
 
 impl<T: Derived> Followed<T> {
-    /// Whether it is up to the end of the feed.
-    pub(crate) fn is_current(&self, end: &FeedEnd, now: Timestamp) -> bool {
-        self.is_loaded && self.seq >= end.seq && !self.it.has_expired(now)
+    /// Whether it is up to the end of the feed and of the readings.
+    pub(crate) fn is_current(&self, end: &End, now: Timestamp) -> bool {
+        self.is_loaded
+            && self.seq >= end.feed.seq
+            && self.read >= end.read_number()
+            && !self.it.has_expired(now)
     }
 }
 
@@ -75,7 +101,7 @@ pub(crate) struct Entry<T> {
 
 impl<T: Derived> Entry<T> {
     fn new(store: StoreId) -> Self {
-        let followed = Followed { it: T::empty(store), is_loaded: false, seq: 0 };
+        let followed = Followed { it: T::empty(store), is_loaded: false, seq: 0, read: 0 };
         Self {
             followed: Arc::new(RwLock::new(followed)),
             updating: Arc::default(),
@@ -89,14 +115,22 @@ impl<T: Derived> Entry<T> {
         &self,
         storage: &dyn Storage,
         pass: &SearchPass,
-        end: &FeedEnd,
+        end: &End,
     ) -> Result<()> {
-        if !self.followed.read().await.is_loaded {
-            let it = load(storage, pass, end.store).await?;
+        let is_there = {
+            let followed = self.followed.read().await;
+            // What was forgotten is nowhere to be looked up: only what is left can be.
+            let forgotten = end.read.map_or(0, |read| read.forgotten);
+            followed.is_loaded && followed.read >= forgotten
+        };
+        if !is_there {
+            let it = load(storage, pass, end).await?;
             let mut followed = self.followed.write().await;
-            *followed = Followed { it, is_loaded: true, seq: end.seq };
+            let (seq, read) = (end.feed.seq, end.read_number());
+            *followed = Followed { it, is_loaded: true, seq, read };
         }
         self.catch_up(storage, pass, end).await?;
+        self.take_readings(storage, pass, end).await?;
         if self.followed.read().await.it.has_expired(pass.now()) {
             let mut followed = self.followed.write().await;
             followed.it.expire(pass.now());
@@ -105,33 +139,60 @@ impl<T: Derived> Entry<T> {
         Ok(())
     }
 
-    async fn catch_up(
-        &self,
-        storage: &dyn Storage,
-        pass: &SearchPass,
-        end: &FeedEnd,
-    ) -> Result<()> {
+    async fn catch_up(&self, storage: &dyn Storage, pass: &SearchPass, end: &End) -> Result<()> {
+        let store = end.feed.store;
         loop {
             let seq = self.followed.read().await.seq;
-            if seq >= end.seq {
+            if seq >= end.feed.seq {
                 return Ok(());
             }
-            let changed = storage.changed_texts(pass, end.store, seq, CATCH_UP_PAGE).await?;
+            let changed = storage.changed_texts(pass, store, seq, CATCH_UP_PAGE).await?;
             if changed.through <= seq {
                 // The store went away under us; nothing of it is to be found.
                 return Err(crate::Error::NotFound("memory store"));
             }
-            let mut followed = Arc::clone(&self.followed).write_owned().await;
-            in_background(changed.memories.len(), move || {
-                for (id, memory) in &changed.memories {
-                    match memory {
-                        Some(memory) => followed.it.put(memory),
-                        None => followed.it.remove(*id),
-                    }
+            let (mut present, mut gone) = (Vec::new(), Vec::new());
+            for (id, memory) in changed.memories {
+                match memory {
+                    Some(memory) => present.push(memory),
+                    None => gone.push(id),
                 }
+            }
+            let readings = readings_of::<T>(storage, pass, end, &present).await?;
+            let mut followed = Arc::clone(&self.followed).write_owned().await;
+            in_background(present.len() + gone.len(), move || {
+                put_all(&mut followed.it, &present, &readings);
+                gone.into_iter().for_each(|id| followed.it.remove(id));
                 followed.it.settle();
                 followed.it.make_compact();
                 followed.seq = changed.through;
+            })
+            .await?;
+        }
+    }
+
+    /// Takes in what readers found since.
+    async fn take_readings(
+        &self,
+        storage: &dyn Storage,
+        pass: &SearchPass,
+        end: &End,
+    ) -> Result<()> {
+        let store = end.feed.store;
+        loop {
+            let read = self.followed.read().await.read;
+            if read >= end.read_number() {
+                return Ok(());
+            }
+            let newly = storage.newly_read(pass, store, read, CATCH_UP_PAGE).await?;
+            let asked: Vec<_> = newly.memories.iter().map(|id| (store, *id)).collect();
+            let present = storage.found(pass, &asked, View::Full).await?;
+            let readings = readings_of::<T>(storage, pass, end, &present).await?;
+            let mut followed = Arc::clone(&self.followed).write_owned().await;
+            in_background(present.len(), move || {
+                put_all(&mut followed.it, &present, &readings);
+                followed.it.settle();
+                followed.read = newly.through;
             })
             .await?;
         }
@@ -166,7 +227,7 @@ impl<T: Derived> Kept<T> {
         self: &Arc<Self>,
         storage: &Arc<dyn Storage>,
         pass: &SearchPass,
-        ends: &[FeedEnd],
+        ends: &[End],
     ) -> Result<()> {
         let mut late = ends.iter().filter(|end| !self.is_current(pass, end));
         let mut working = JoinSet::new();
@@ -188,8 +249,8 @@ impl<T: Derived> Kept<T> {
         }
     }
 
-    fn is_current(&self, pass: &SearchPass, end: &FeedEnd) -> bool {
-        let entry = self.entry((end.store, pass.audience()));
+    fn is_current(&self, pass: &SearchPass, end: &End) -> bool {
+        let entry = self.entry((end.feed.store, pass.audience()));
         entry.followed.try_read().is_ok_and(|held| held.is_current(end, pass.now()))
     }
 
@@ -198,9 +259,9 @@ impl<T: Derived> Kept<T> {
         &self,
         storage: &Arc<dyn Storage>,
         pass: &SearchPass,
-        end: &FeedEnd,
+        end: &End,
     ) -> Result<Held<T>> {
-        let entry = self.entry((end.store, pass.audience()));
+        let entry = self.entry((end.feed.store, pass.audience()));
         if let Ok(held) = Arc::clone(&entry.followed).try_read_owned()
             && held.is_current(end, pass.now())
         {
@@ -269,13 +330,15 @@ impl<T: Derived> Kept<T> {
 
 /// Reads a store from its first text to its last. The feed may go on meanwhile: what it tells after
 /// the number noted before is applied again, which changes nothing.
-async fn load<T: Derived>(storage: &dyn Storage, pass: &SearchPass, store: StoreId) -> Result<T> {
+async fn load<T: Derived>(storage: &dyn Storage, pass: &SearchPass, end: &End) -> Result<T> {
+    let store = end.feed.store;
     let mut it = T::empty(store);
     let mut page = storage.texts(pass, store, 0, LOAD_PAGE).await?;
     loop {
         let next = page.next;
+        let readings = readings_of::<T>(storage, pass, end, &page.memories).await?;
         let filling = in_background(page.memories.len(), move || {
-            page.memories.iter().for_each(|memory| it.put(memory));
+            put_all(&mut it, &page.memories, &readings);
             it
         });
         // The next page is read while this one is taken in.
@@ -296,6 +359,31 @@ async fn load<T: Derived>(storage: &dyn Storage, pass: &SearchPass, store: Store
         it
     })
     .await
+}
+
+/// What readers found in memories, in the order of these; nothing is asked where nothing was read.
+async fn readings_of<T: Derived>(
+    storage: &dyn Storage,
+    pass: &SearchPass,
+    end: &End,
+    memories: &[Memory],
+) -> Result<Vec<Reading>> {
+    if !T::WITH_READINGS || end.read_number() == 0 || memories.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
+    Ok(storage.readings(pass, end.feed.store, &ids).await?)
+}
+
+/// Takes in memories, each with its own of the readings, which are in the order of the memories.
+fn put_all<T: Derived>(it: &mut T, memories: &[Memory], readings: &[Reading]) {
+    let mut rest = readings;
+    for memory in memories {
+        let own = rest.iter().take_while(|reading| reading.memory == memory.id).count();
+        let (own, later) = rest.split_at(own);
+        it.put_read(memory, own);
+        rest = later;
+    }
 }
 
 /// Runs what takes a while on a thread that may be blocked, and what does not right here.

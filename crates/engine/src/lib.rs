@@ -37,6 +37,7 @@ mod overview;
 mod place;
 mod principals;
 mod read;
+pub mod reading;
 mod recalls;
 mod revert;
 pub mod seam;
@@ -90,6 +91,7 @@ use guard::Guard;
 use loci_model::Timestamp;
 use loci_storage::Storage;
 use newcomers::Newcomers;
+use reading::{Reading, ReadingOptions};
 use seam::Seams;
 use search::{SearchOptions, SearchState};
 use std::sync::Arc;
@@ -112,6 +114,7 @@ pub struct Engine {
     homes: HomeLimits,
     compaction: Arc<Watch>,
     summarizer: Option<Arc<dyn Summarizer>>,
+    reading: Option<Arc<Reading>>,
     glances: Arc<overview::Glances>,
     pasts: Arc<sift::Pasts>,
     recalls: Arc<recalls::Recalls>,
@@ -134,6 +137,7 @@ impl Engine {
             homes: HomeLimits::default(),
             compaction: Arc::default(),
             summarizer: None,
+            reading: None,
             glances: Arc::default(),
             pasts: Arc::default(),
             recalls: Arc::default(),
@@ -158,6 +162,12 @@ impl Engine {
     #[must_use]
     pub fn with_summarizer(self, summarizer: Arc<dyn Summarizer>) -> Self {
         Self { summarizer: Some(summarizer), ..self }
+    }
+
+    /// The same engine, having a reader read along.
+    #[must_use]
+    pub fn with_reader(self, options: ReadingOptions) -> Self {
+        Self { reading: Some(Arc::new(Reading::new(options))), ..self }
     }
 
     /// The same engine, letting whoever may only search a store do so this often a minute.

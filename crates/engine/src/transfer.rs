@@ -1,5 +1,5 @@
 //! Everything of one storage engine moved to another: workspaces, principals, groups, keys, stores,
-//! grants, sessions, whole histories, vectors, the audit log, and what is remembered of earlier
+//! grants, sessions, whole histories, vectors, readings, the audit log, and what is remembered of earlier
 //! requests. The source is
 //! only read. Ids, numbers and times stay, so whoever asked the old engine can ask the new one.
 //!
@@ -11,6 +11,7 @@
 mod copy;
 mod fold;
 mod ground;
+mod readings;
 mod side;
 mod verify;
 mod walk;
@@ -115,6 +116,8 @@ pub struct Tally {
     pub entries: u64,
     /// Versions with vectors, counted in each generation.
     pub vectors: u64,
+    /// What readers found, in memories that still say so.
+    pub readings: u64,
     /// Removed stores that were left behind.
     pub left_behind: u64,
 }

@@ -268,6 +268,12 @@ impl IntoResponse for Failure {
     }
 }
 
+/// The refusal of a route that is served outside of this crate; the layers put it into the envelope
+/// that every native route has.
+pub fn refused(error: &loci_engine::Error) -> Response {
+    Failure::from(error).into_response()
+}
+
 /// Answers paths that no door has.
 pub(crate) async fn unknown_route() -> Failure {
     Failure::new(StatusCode::NOT_FOUND, "there is no such route")

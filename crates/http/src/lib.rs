@@ -21,6 +21,7 @@ mod routes;
 mod timed_io;
 mod wire;
 
+pub use error::refused;
 pub use layers::auth::LocalOperator;
 pub use layers::token::{TokenOptions, Tokens};
 pub use layers::ucan::{KeySource, UcanOptions, Ucans};

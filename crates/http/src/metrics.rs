@@ -6,6 +6,7 @@
 
 use crate::ring::Ring;
 use http::{Method, StatusCode};
+use loci_engine::reading::ReadingCounts;
 use loci_engine::search::Mode;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -53,6 +54,59 @@ impl MetricConstructor<Histogram> for Buckets {
     }
 }
 
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct UnfitLabels {
+    why: &'static str,
+}
+
+/// What a model did that reads facts beside the rules; the engine counts, this shows.
+#[derive(Default)]
+struct ReadingMetrics {
+    requests: Counter,
+    tokens: Counter,
+    texts: Counter,
+    failures: Counter,
+    given_up: Counter,
+    facts: Counter,
+    unfit: Family<UnfitLabels, Counter>,
+}
+
+impl ReadingMetrics {
+    fn register(registry: &mut Registry) -> Self {
+        let metrics = Self::default();
+        for (name, help, counter) in [
+            ("requests", "Requests made to the model that reads", &metrics.requests),
+            ("tokens", "Tokens they took", &metrics.tokens),
+            ("texts", "Texts it read", &metrics.texts),
+            ("failures", "Times it did not answer for a text", &metrics.failures),
+            ("given_up", "Texts left to the rules", &metrics.given_up),
+            ("facts", "Facts it read that the text bears out", &metrics.facts),
+        ] {
+            registry.register(format!("extraction_{name}"), help, counter.clone());
+        }
+        let help = "Facts it read that were dropped, by why";
+        registry.register("extraction_dropped", help, metrics.unfit.clone());
+        metrics
+    }
+
+    fn take(&self, counts: &ReadingCounts) {
+        for (counter, count) in [
+            (&self.requests, counts.requests),
+            (&self.tokens, counts.tokens),
+            (&self.texts, counts.texts),
+            (&self.failures, counts.failures),
+            (&self.given_up, counts.given_up),
+            (&self.facts, counts.facts),
+        ] {
+            counter.inner().store(count, Ordering::Relaxed);
+        }
+        for (why, count) in counts.unfit.iter().copied() {
+            let counter = self.unfit.get_or_create_owned(&UnfitLabels { why });
+            counter.inner().store(count, Ordering::Relaxed);
+        }
+    }
+}
+
 /// All metrics of one router.
 pub(crate) struct Metrics {
     registry: Registry,
@@ -61,6 +115,7 @@ pub(crate) struct Metrics {
     search_seconds: Family<SearchLabels, Histogram, Buckets>,
     connections: Gauge,
     resident_bytes: Gauge,
+    reading: ReadingMetrics,
     routes: RwLock<HashMap<String, Arc<RouteMetrics>>>,
     /// The same minute by minute, in short.
     pub(crate) ring: Ring,
@@ -94,6 +149,7 @@ impl Metrics {
             Unit::Bytes,
             resident_bytes.clone(),
         );
+        let reading = ReadingMetrics::register(&mut registry);
         Self {
             registry,
             requests,
@@ -101,6 +157,7 @@ impl Metrics {
             search_seconds,
             connections,
             resident_bytes,
+            reading,
             routes: RwLock::default(),
             ring: Ring::default(),
         }
@@ -135,10 +192,13 @@ impl Metrics {
     }
 
     /// Everything as Prometheus text.
-    pub(crate) fn render(&self) -> String {
+    pub(crate) fn render(&self, reading: Option<&ReadingCounts>) -> String {
         self.connections.set(CONNECTIONS.load(Ordering::Relaxed));
         if let Some(bytes) = resident_bytes() {
             self.resident_bytes.set(bytes);
+        }
+        if let Some(counts) = reading {
+            self.reading.take(counts);
         }
         let mut text = String::new();
         encode(&mut text, &self.registry).expect("a String takes everything");
@@ -219,7 +279,7 @@ mod tests {
             Duration::ZERO,
         );
         metrics.count_search(Mode::Hybrid, Duration::from_millis(4));
-        let text = metrics.render();
+        let text = metrics.render(None);
         assert!(text.contains("loci_search_seconds_count{mode=\"hybrid\"} 1"), "{text}");
         let line = "loci_requests_total{route=\"/v1/stats\",method=\"GET\",status=\"200\"} 2";
         assert!(text.contains(line), "{text}");

@@ -2,9 +2,9 @@
 
 use crate::routes::{
     access, admin, attributes, brief, changes, chats, compact, console, context, documents, dump,
-    duplicates, edits, embedding, entries, erase, events, grants, health, history, hygiene, keys,
-    knowledge, policy, principals, redactions, revert, sealed, search, sessions_note, stats,
-    switches, whoami,
+    duplicates, edits, embedding, entries, erase, events, extraction, grants, health, history,
+    hygiene, keys, knowledge, policy, principals, redactions, revert, sealed, search,
+    sessions_note, stats, switches, whoami,
 };
 use crate::wire::ErrorEnvelope;
 use bytes::Bytes;
@@ -76,6 +76,8 @@ use utoipa::{Modify, OpenApi, ToSchema};
         admin::check,
         embedding::show,
         embedding::reembed,
+        extraction::show,
+        extraction::forget,
         admin::backup,
         dump::export,
         dump::import,

@@ -68,6 +68,8 @@ async fn the_document_lists_every_native_route() {
         ("/v1/check".into(), &["post"]),
         ("/v1/embedding".into(), &["get"]),
         ("/v1/embedding/reembed".into(), &["post"]),
+        ("/v1/extraction".into(), &["get"]),
+        ("/v1/extraction/forget".into(), &["post"]),
         ("/v1/backup".into(), &["get"]),
         ("/v1/export".into(), &["get"]),
         ("/v1/import".into(), &["post"]),
@@ -79,7 +81,7 @@ async fn the_document_lists_every_native_route() {
         }
     }
     assert!(paths["/console/logout"]["post"]["responses"]["204"].is_object());
-    assert_eq!(paths.len(), 58);
+    assert_eq!(paths.len(), 60);
     let schemas = document["components"]["schemas"].as_object().unwrap();
     for (name, schema) in schemas {
         for (field, described) in schema["properties"].as_object().into_iter().flatten() {

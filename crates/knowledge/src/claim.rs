@@ -40,6 +40,25 @@ pub enum Aspect {
     Other,
 }
 
+/// How far a reader of texts is trusted; more is larger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Trust {
+    /// A model read it, and what it said was held to the text.
+    Model,
+    /// Rules read it.
+    Rules,
+}
+
+impl Trust {
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Model => "low",
+            Self::Rules => "high",
+        }
+    }
+}
+
 /// What a sentence says of two things.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
@@ -65,4 +84,6 @@ pub struct Claim {
     pub confidence: f32,
     /// Which rule or model read it.
     pub reader: String,
+    /// How far that one is trusted.
+    pub trust: Trust,
 }

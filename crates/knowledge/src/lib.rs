@@ -9,3 +9,4 @@ pub mod claim;
 pub mod extract;
 pub mod graph;
 pub mod ontology;
+pub mod told;

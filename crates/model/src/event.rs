@@ -31,6 +31,8 @@ pub mod kind {
     pub const MEMBER_ADDED: &str = "member_added";
     /// Somebody left a group.
     pub const MEMBER_REMOVED: &str = "member_removed";
+    /// What a reader found was forgotten.
+    pub const READER_FORGOTTEN: &str = "reader_forgotten";
     /// A version was redacted, and why.
     pub const VERSION_REDACTED: &str = "version_redacted";
     /// Somebody searched a store that they may only search.

@@ -90,6 +90,12 @@ pub const PASSAGES_MAX: usize = 64;
 pub const VECTOR_DIMS_MAX: usize = 4096;
 /// Versions in one batch of vectors.
 pub const VECTOR_BATCH_MAX: usize = 512;
+/// Versions in one batch of readings.
+pub const READING_BATCH_MAX: usize = 64;
+/// Bytes of what a reader found in one memory.
+pub const READING_BYTES_MAX: usize = 64 * 1024;
+/// Characters of the name of a reader.
+pub const READER_CHARS_MAX: usize = 200;
 /// Distinct words of one memory that are kept as rows to find it by.
 pub const INDEX_WORDS_MAX: usize = 20_000;
 /// Bytes of these words together.

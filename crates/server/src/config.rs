@@ -4,6 +4,8 @@
 //! file never holds a secret, only where to find one or its hash, so it can be kept in a repository;
 //! and no message here repeats a line of it, in case somebody wrote one there all the same.
 
+mod endpoint;
+mod extraction;
 mod kilroy;
 mod mcp;
 mod qiforge;
@@ -12,12 +14,15 @@ mod server;
 mod sharing;
 mod summaries;
 
+pub(crate) use endpoint::{Api, EndpointConfig};
+pub(crate) use extraction::ExtractionConfig;
 pub(crate) use qiforge::{Qiforge, QiforgeSection};
 pub(crate) use search::{EmbedderConfig, HttpEmbedderConfig, SearchConfig};
 pub(crate) use sharing::{ChatEntry, MemberEntry, Switches};
-pub(crate) use summaries::{Api, SummariesConfig};
+pub(crate) use summaries::SummariesConfig;
 
 use crate::exit::Failure;
+use extraction::ExtractionSection;
 use kilroy::KilroySection;
 use loci_engine::Secret;
 use loci_http::{HttpOptions, Tokens};
@@ -48,6 +53,8 @@ pub(crate) struct Config {
     pub(crate) search: SearchSection,
     /// Who writes the summaries of compaction.
     pub(crate) summaries: Option<SummariesSection>,
+    /// Who reads facts out of memories, beside the rules.
+    pub(crate) extraction: Option<ExtractionSection>,
     jwt: Option<JwtSection>,
     pub(crate) homes: HomesSection,
     pub(crate) tools: ToolsSection,
@@ -250,6 +257,7 @@ impl Config {
         self.server.check()?;
         self.search.check()?;
         self.summaries.as_ref().map_or(Ok(()), SummariesSection::check)?;
+        self.extraction.as_ref().map_or(Ok(()), ExtractionSection::check)?;
         self.jwt.as_ref().map_or(Ok(()), JwtSection::check)?;
         self.homes.check()?;
         self.kilroy.check()?;

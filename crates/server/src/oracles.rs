@@ -3,14 +3,14 @@
 
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::response::IntoResponse;
 use axum::routing::post;
 use axum::{Json, Router};
-use hyper::{Response, StatusCode};
+use hyper::Response;
 use loci_dialects::qiforge::{self, QiforgeOptions};
-use loci_engine::{Engine, Error, Identified, codes};
+use loci_engine::{Engine, Error, Identified};
 use loci_model::{Invalid, StoreId};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -58,15 +58,9 @@ pub(crate) async fn open(State(oracles): State<Oracles>, request: Request) -> Re
         Ok(store) => {
             let memory_store_id = store.to_string();
             let found = OracleStore { kind: "oracle_knowledge", memory_store_id };
-            rendered(StatusCode::OK, &found)
+            Json(found).into_response()
         }
-        Err(error) => {
-            let code = codes::code(&error);
-            let status = StatusCode::from_u16(code.status);
-            let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            let error = json!({"type": code.name, "message": error.to_string()});
-            rendered(status, &json!({"type": "error", "error": error}))
-        }
+        Err(error) => loci_http::refused(&error),
     }
 }
 
@@ -82,9 +76,4 @@ async fn opened(oracles: &Oracles, request: Request) -> Result<StoreId, Error> {
         return Err(Invalid::new("oracle", "expected the DID of an oracle").into());
     };
     qiforge::knowledge_store(&oracles.engine, &context, &oracles.options, &oracle).await
-}
-
-fn rendered(status: StatusCode, body: &impl Serialize) -> Response<Body> {
-    use axum::response::IntoResponse;
-    (status, Json(body)).into_response()
 }

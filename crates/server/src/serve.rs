@@ -7,10 +7,12 @@ use crate::config::{
 };
 use crate::declare::declare;
 use crate::exit::Failure;
+use crate::extraction;
 use crate::held::Refusal;
 use crate::holder::{self, Kind};
 use crate::patience::{Patience, patiently};
 use crate::place::Place;
+use crate::signals::Signals;
 use crate::summaries::ModelSummarizer;
 use crate::wire::{self, Answering, Holding};
 use loci_engine::{Context, Secret};
@@ -20,7 +22,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -68,6 +69,8 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
     let tokens = config.tokens()?;
     let summaries = config.summaries.as_ref().map(|section| section.resolve()).transpose()?;
     let summarizer = summaries.map(ModelSummarizer::new).transpose()?;
+    let extraction = config.extraction.as_ref().map(|section| section.resolve()).transpose()?;
+    let reading = extraction.map(extraction::options).transpose()?;
     let mut holding = tokio::select! {
         taken = take(&place, kind, &search) => taken?,
         name = signals.next() => {
@@ -77,6 +80,9 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
     };
     let mcp = config.mcp.options(named.as_deref(), config.issuer());
     holding = holding.sharing(&config, config.tools.options(), mcp, summarizer);
+    if let Some(reading) = reading {
+        holding = holding.reading(reading);
+    }
     let started = tokio::select! {
         started = start(&holding, &place, &config, listen, admin_key.as_ref()) => started.map(Some),
         name = signals.next() => {
@@ -119,6 +125,10 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
     let compacting = (kind == Kind::Serve).then(|| {
         tokio::spawn(background::compact(answering.engine().clone(), answering.stopping()))
     });
+    let reading = (kind == Kind::Serve).then(|| {
+        let engine = answering.engine().clone();
+        tokio::spawn(async move { engine.read_along().await })
+    });
     let serving = tokio::spawn(wire::listen(
         Listener::Tcp(listener),
         answering.router(),
@@ -126,8 +136,8 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
         answering.stopping(),
     ));
     let ended = run(&answering, signals, serving).await;
-    // Either may be in the middle of a long store; whatever it did is committed.
-    for working in [sweeping, compacting].into_iter().flatten() {
+    // Each may be in the middle of a long store; whatever it did is committed.
+    for working in [sweeping, compacting, reading].into_iter().flatten() {
         working.abort();
         let _ = working.await;
     }
@@ -306,30 +316,6 @@ fn is_loopback(ip: IpAddr) -> bool {
         IpAddr::V4(ip) => ip.is_loopback(),
         IpAddr::V6(ip) => {
             ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback())
-        }
-    }
-}
-
-/// The signals that mean stop.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn catch() -> Result<Self, Failure> {
-        let catch =
-            |kind| signal(kind).map_err(|error| Failure::io("cannot catch signals", &error));
-        Ok(Self {
-            terminate: catch(SignalKind::terminate())?,
-            interrupt: catch(SignalKind::interrupt())?,
-        })
-    }
-
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.interrupt.recv() => "SIGINT",
         }
     }
 }

@@ -16,6 +16,7 @@ use axum::Router;
 use loci_dialects::qiforge::{self, QiforgeOptions};
 use loci_dialects::tool::{self, ToolOptions};
 use loci_dialects::{anthropic, kilroy, mobius, robutler};
+use loci_engine::reading::ReadingOptions;
 use loci_engine::seam::Seams;
 use loci_engine::{Engine, Error, FirstStart};
 use loci_http::{HttpOptions, Listener, LocalOperator};
@@ -97,6 +98,11 @@ impl Holding {
         let engine = engine.with_homes(config.homes.limits());
         let engine = engine.with_guarded_searches(config.limits.search_only_per_minute());
         Self { engine, tools, mcp, ..self }
+    }
+
+    /// The same place, read by a model beside the rules.
+    pub(crate) fn reading(self, options: ReadingOptions) -> Self {
+        Self { engine: self.engine.with_reader(options), ..self }
     }
 
     /// The same place, open to QiForge's oracles.

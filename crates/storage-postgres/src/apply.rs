@@ -12,7 +12,8 @@ use crate::draft::Draft;
 use crate::fault::{Fault, Result, refusal};
 use crate::flush::Remembered;
 use crate::{
-    events, grants, idempotency, import, keys, members, purge, repeats, sessions, stores, vectors,
+    events, grants, idempotency, import, keys, members, purge, readings, repeats, sessions, stores,
+    vectors,
 };
 use loci_model::{StoreId, WorkspaceId};
 use loci_storage::ground::told;
@@ -50,6 +51,8 @@ pub(crate) fn tenant(mutation: &Mutation) -> Tenant {
             *workspace
         }
         Mutation::PutVectors(batch) => batch.workspace,
+        Mutation::PutReadings(batch) => batch.workspace,
+        Mutation::ForgetReadings { pass, .. } => pass.workspace(),
         Mutation::Record(happening) => happening.workspace,
         Mutation::Audited(mutation, happening) => match tenant(mutation) {
             Tenant::Workspace(id) => id,
@@ -81,6 +84,7 @@ pub(crate) fn is_long(mutation: &Mutation) -> bool {
             | Mutation::SetPolicy(..)
             | Mutation::Erase { .. }
             | Mutation::PutVectors(_)
+            | Mutation::ForgetReadings { .. }
             | Mutation::DropGeneration { .. }
             | Mutation::ForgetKeys { .. }
     )
@@ -259,6 +263,10 @@ async fn dispatch<'t>(tx: &'t Tx, draft: &mut Draft<'t>, mutation: &Mutation) ->
         Mutation::PutVectors(batch) => vectors::put(tx, batch).await,
         Mutation::DropGeneration { generation, limit } => {
             vectors::drop_generation(tx, *generation, *limit).await
+        }
+        Mutation::PutReadings(batch) => readings::put(tx, batch).await,
+        Mutation::ForgetReadings { pass, reader, limit } => {
+            readings::forget(tx, pass, reader, *limit).await
         }
         Mutation::ForgetKeys { before } => idempotency::forget(tx, *before).await,
         Mutation::Record(happening) => {

@@ -104,7 +104,7 @@ struct Rule {
     sql: &'static str,
 }
 
-const RULES: [Rule; 13] = [
+const RULES: [Rule; 15] = [
     Rule {
         finds: Finds::Memories,
         what: "its head is not its newest version",
@@ -159,6 +159,16 @@ const RULES: [Rule; 13] = [
         finds: Finds::Versions,
         what: "it has passages though it has no text",
         sql: include_str!("../queries/check/passage_misplaced.sql"),
+    },
+    Rule {
+        finds: Finds::Versions,
+        what: "it was read though it has no text",
+        sql: include_str!("../queries/check/reading_misplaced.sql"),
+    },
+    Rule {
+        finds: Finds::Stores,
+        what: "it is said to be read further than it goes",
+        sql: include_str!("../queries/check/reading_mark_unfit.sql"),
     },
     Rule {
         finds: Finds::Stores,
@@ -288,6 +298,7 @@ async fn stores(tx: &Tx, stores: &[Uuid], report: &mut CheckReport) -> Result<()
         report.versions += count(&row, 5)?;
         report.changes += count(&row, 6)?;
         report.vectors += count(&row, 7)?;
+        report.readings += count(&row, 8)?;
     }
     Ok(())
 }

@@ -146,6 +146,7 @@ async fn read_again(tx: &Tx, refs: ReceiptRefs) -> Result<Receipt> {
             Receipt::Generation(found.ok_or_else(|| not_found("generation"))?)
         }
         ReceiptRefs::VectorsPut(written) => Receipt::VectorsPut(written),
+        ReceiptRefs::ReadingsPut(written) => Receipt::ReadingsPut(written),
         ReceiptRefs::Member(membership) => Receipt::Member(membership),
         ReceiptRefs::MemberRemoved(group, member, revoked) => {
             Receipt::MemberRemoved { group, member, revoked }

@@ -42,6 +42,7 @@ mod pieces;
 mod planner;
 mod purge;
 mod read;
+mod readings;
 mod redact;
 mod repeats;
 mod replica;
@@ -75,8 +76,9 @@ use loci_model::{
 use loci_storage::request::forget_page;
 use loci_storage::{
     Applied, AsOf, ChangedTexts, CheckReport, EmbedPage, FeedEnd, Generation, GenerationId,
-    Idempotency, Lookup, Mutation, Receipt, Remembered, Result, Shortlist, Storage, StorageError,
-    TextPage, VectorLag, log::LogEntry,
+    Idempotency, Lookup, Mutation, NewlyRead, ReadablePage, Reading, ReadingEnd, ReadingLag,
+    ReadingMark, Receipt, Remembered, Result, Shortlist, Spent, Storage, StorageError, TextPage,
+    VectorLag, log::LogEntry,
 };
 use notify::Gossip;
 use replica::Lag;
@@ -336,6 +338,61 @@ impl Storage for PostgresStorage {
         read_page!(self, pass.workspace(), |tx| vectors::embeddable(
             &tx, pass, store, generation, after, limit
         ))
+    }
+
+    async fn reading_ends(&self, pass: &SearchPass) -> Result<Vec<ReadingEnd>> {
+        read_page!(self, pass.workspace(), |tx| readings::ends(&tx, pass))
+    }
+
+    async fn newly_read(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        after: u64,
+        limit: usize,
+    ) -> Result<NewlyRead> {
+        read_page!(self, pass.workspace(), |tx| readings::newly_read(
+            &tx, pass, store, after, limit
+        ))
+    }
+
+    async fn readings(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        memories: &[MemoryId],
+    ) -> Result<Vec<Reading>> {
+        read_page!(self, pass.workspace(), |tx| readings::readings(&tx, pass, store, memories))
+    }
+
+    async fn reading_marks(&self, pass: &SearchPass, store: StoreId) -> Result<Vec<ReadingMark>> {
+        read_page!(self, pass.workspace(), |tx| readings::marks(&tx, pass, store))
+    }
+
+    async fn reading_lags(
+        &self,
+        reader: &str,
+        stores: Option<&[StoreId]>,
+        limit: usize,
+    ) -> Result<Vec<ReadingLag>> {
+        ask!(self, |tx| readings::lags(&tx, reader, stores, limit))
+    }
+
+    async fn readable(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        reader: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<ReadablePage> {
+        read_page!(self, pass.workspace(), |tx| readings::readable(
+            &tx, pass, store, reader, after, limit
+        ))
+    }
+
+    async fn spent(&self, reader: &str, day: u32) -> Result<Spent> {
+        ask!(self, |tx| readings::spent(&tx, reader, day))
     }
 
     async fn tally(&self, pass: &ReadPass, besides: Option<&str>) -> Result<Tally> {

@@ -15,13 +15,14 @@ use tokio_postgres::error::SqlState;
 pub(crate) const ROLE: &str = "loci_app";
 
 /// Step `n` leads from format `n` to `n + 1`.
-const STEPS: [&str; 6] = [
+const STEPS: [&str; 7] = [
     include_str!("../migrations/0001_init.sql"),
     include_str!("../migrations/0002_access.sql"),
     include_str!("../migrations/0003_search.sql"),
     include_str!("../migrations/0004_sharing.sql"),
     include_str!("../migrations/0005_tails.sql"),
     include_str!("../migrations/0006_compaction.sql"),
+    include_str!("../migrations/0007_readings.sql"),
 ];
 
 /// The format this version writes.

@@ -1,14 +1,14 @@
 //! Deleting a removed store for good, a bounded number of memories at a time, so that other writes
 //! get their turn in between.
 //!
-//! Nobody writes to a removed store any more, except who began to put vectors a moment before. They
+//! Nobody writes to a removed store any more, except who began to put vectors or readings a moment before. They
 //! hold its row, so taking it for itself waits for them first of all; whoever comes later finds a
 //! removed store and leaves it alone.
 
 use crate::client::{Tx, uuid};
 use crate::fault::Result;
 use crate::row::{get, int};
-use crate::{stores, vectors};
+use crate::{readings, stores, vectors};
 use loci_model::policy::ManagePass;
 use loci_storage::Receipt;
 use uuid::Uuid;
@@ -31,6 +31,9 @@ pub(crate) async fn purge_store(tx: &Tx, pass: &ManagePass, limit: usize) -> Res
             include_str!("../queries/grant/delete_of_store.sql"),
             include_str!("../queries/vector/delete_marks_of_store.sql"),
             include_str!("../queries/vector/delete_of_store.sql"),
+            include_str!("../queries/reading/delete_of_store.sql"),
+            include_str!("../queries/reading/delete_marks_of_store.sql"),
+            include_str!("../queries/reading/delete_end_of_store.sql"),
         ] {
             tx.execute(sql, &[&store]).await?;
         }
@@ -50,6 +53,7 @@ async fn purge_memories(tx: &Tx, pass: &ManagePass, doomed: &[Uuid]) -> Result<(
     let gone = tx.query(sql, &[&store, &doomed]).await?;
     let seqs: Vec<i64> = gone.iter().map(|row| get(row, 0)).collect::<Result<_>>()?;
     vectors::delete(tx, pass.store(), &seqs).await?;
+    readings::delete(tx, store, &seqs).await?;
     tx.execute(include_str!("../queries/word/forget_memories.sql"), &[&store, &doomed]).await?;
     tx.execute(include_str!("../queries/payload/delete.sql"), &[&store, &seqs]).await?;
     tx.execute(include_str!("../queries/memory/delete.sql"), &[&store, &doomed]).await?;

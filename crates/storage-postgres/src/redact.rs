@@ -5,6 +5,7 @@ use crate::client::uuid;
 use crate::commit::Stamp;
 use crate::draft::Draft;
 use crate::fault::{Result, not_found};
+use crate::readings;
 use crate::row::{self, VersionRow, actor_columns, int};
 use loci_model::policy::ManagePass;
 use loci_model::{Actor, Cause, MemoryId, StoreId, Timestamp, VersionId};
@@ -114,6 +115,7 @@ impl Draft<'_> {
         tx.execute(include_str!("../queries/payload/hand_on.sql"), &[&store, &seqs]).await?;
         tx.execute(include_str!("../queries/payload/delete.sql"), &[&store, &seqs]).await?;
         tx.execute(include_str!("../queries/vector/delete.sql"), &[&store, &seqs]).await?;
+        readings::delete(tx, store, &seqs).await?;
         tx.execute(include_str!("../queries/word/forget_versions.sql"), &[&store, &seqs]).await?;
         Ok(())
     }

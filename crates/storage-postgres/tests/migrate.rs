@@ -8,22 +8,25 @@ mod database;
 
 use database::Scratch;
 use loci_model::{
-    ApiKey, Audience, Grant, GrantId, Grantee, KeyId, KeyScope, Level, MemorySwitches, event,
+    ApiKey, Audience, Grant, GrantId, Grantee, KeyId, KeyScope, Level, MemorySwitches, VersionId,
+    event,
 };
 use loci_storage::contract::fixture::{World, append, next_bits, pin};
-use loci_storage::{Mutation, Storage};
+use loci_storage::{Mutation, NewReading, ReadingBatch, Spent, Storage};
 use loci_storage_postgres::{PostgresOptions, PostgresStorage};
 use loci_test_postgres::{Build, Database};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::{Client, NoTls};
 
-/// The steps up to format 4, as they were released.
-const STEPS: [&str; 4] = [
+/// The steps up to format 6, as they were released.
+const STEPS: [&str; 6] = [
     include_str!("../migrations/0001_init.sql"),
     include_str!("../migrations/0002_access.sql"),
     include_str!("../migrations/0003_search.sql"),
     include_str!("../migrations/0004_sharing.sql"),
+    include_str!("../migrations/0005_tails.sql"),
+    include_str!("../migrations/0006_compaction.sql"),
 ];
 /// What a server of format 3 asks about a key.
 const OLD_KEY: &str = "select key_id, workspace_id, principal_id, name, hint, secret_hash, power, \
@@ -154,7 +157,7 @@ async fn a_database_of_format_3_is_brought_forward() {
     let server = Arc::new(open(&database.url()).await);
     assert_eq!(seen(&*server, &world).await, expected);
     let format = old.query_one("select max(number) from loci.migration", &[]).await.unwrap();
-    assert_eq!(format.get::<_, i32>(0), 6);
+    assert_eq!(format.get::<_, i32>(0), 7);
     for sql in [OLD_STORE, OLD_PRINCIPAL] {
         assert_eq!(old.execute(sql, &[]).await.unwrap(), 1, "{sql}");
         let undo = sql.split_whitespace().nth(2).unwrap();
@@ -202,4 +205,43 @@ async fn texts_of_format_4_grow_on() {
     world.assert_sound().await;
     let shared = "select count(*) from loci.payload where base is not null";
     assert_eq!(old.query_one(shared, &[]).await.unwrap().get::<_, i64>(0), 3);
+}
+
+/// Format 6 had no place for what readers find. What it holds can be read, and what is found is kept
+/// and goes with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_format_6_holds_can_be_read() {
+    let scratch = Scratch::new().await;
+    let mut world = World::new(Arc::new(scratch.open().await)).await;
+    fill(&world).await;
+    let memory = world.put("/note", "something new").await;
+    let expected = seen(&*world.storage, &world).await;
+    let (database, old) = old_database(6).await;
+    copy(&connect(&scratch.url()).await, &old).await;
+
+    world.storage = Arc::new(open(&database.url()).await);
+    assert_eq!(seen(&*world.storage, &world).await, expected);
+    let lags = world.storage.reading_lags("test:m", None, 9).await.unwrap();
+    assert!(lags.iter().any(|lag| lag.store == world.store && lag.through == 0));
+    let reading = NewReading { version: memory.head, claims: "[\u{f8ff}]".into(), at: world.now() };
+    let batch = ReadingBatch {
+        workspace: world.workspace,
+        store: world.store,
+        reader: "test:m".into(),
+        through: 1,
+        spent: Spent { day: 3, requests: 1, tokens: 9 },
+        readings: vec![reading],
+    };
+    world.write(Mutation::PutReadings(batch)).await.unwrap();
+    let pass = world.search_pass();
+    let found = world.storage.readings(&pass, world.store, &[memory.id]).await.unwrap();
+    assert_eq!(found[0].claims, "[\u{f8ff}]");
+    world.assert_sound().await;
+    let version = VersionId::from_u128(next_bits());
+    let erase = Mutation::Erase { pass: world.manage_pass(), memory: memory.id, version };
+    world.write(erase).await.unwrap();
+    let left = "select count(*) from loci.reading";
+    assert_eq!(old.query_one(left, &[]).await.unwrap().get::<_, i64>(0), 0);
+    assert_eq!(world.storage.spent("test:m", 3).await.unwrap().tokens, 9);
+    world.assert_sound().await;
 }

@@ -19,7 +19,7 @@ const SHARED: [&str; 5] = ["access_page", "generation", "last_generation", "leas
 
 /// What runs with the owner's rights, and all that it gives out. Most of it looks across tenants; what
 /// looks words up looks at the transaction's tenant by itself.
-const CROSSING: [(&str, &str); 14] = [
+const CROSSING: [(&str, &str); 16] = [
     ("close_passages", "void"),
     ("crowded_stores", "TABLE(workspace_id uuid, store_id uuid)"),
     ("drop_vectors", "boolean"),
@@ -38,8 +38,10 @@ const CROSSING: [(&str, &str); 14] = [
     ("look_again", "void"),
     ("look_up_words", "TABLE(place bigint, held bigint, memory_id uuid)"),
     ("open_passages", "void"),
+    ("reading_cost", "TABLE(requests bigint, tokens bigint)"),
     ("strays", "TABLE(kind text, store_id uuid)"),
     ("unpurged_stores", "TABLE(workspace_id uuid, store_id uuid)"),
+    ("unread_stores", "TABLE(workspace_id uuid, store_id uuid, through bigint)"),
     ("workspaces_after", "TABLE(workspace_id uuid, created_at bigint)"),
 ];
 

@@ -7,7 +7,7 @@
 use crate::ends::Moves;
 use crate::fault::{Fault, Result, not_found};
 use crate::stores::{self, StoreRow};
-use crate::{events, idempotency, keys, members, sessions, vectors};
+use crate::{events, idempotency, keys, members, readings, sessions, vectors};
 use loci_model::{Grant, StoreId};
 use loci_storage::ground::told;
 use loci_storage::{Applied, Idempotency, Mutation, Receipt};
@@ -103,6 +103,10 @@ impl Core {
             Mutation::PutVectors(batch) => self.put_vectors(batch),
             Mutation::DropGeneration { generation, limit } => {
                 vectors::drop_generation(&self.conn, *generation, *limit)
+            }
+            Mutation::PutReadings(batch) => self.put_readings(batch),
+            Mutation::ForgetReadings { pass, reader, limit } => {
+                readings::forget(&self.conn, pass, reader, *limit)
             }
             Mutation::ForgetKeys { before } => idempotency::forget(&self.conn, *before),
             Mutation::Record(happening) => {

@@ -38,6 +38,7 @@ fn look(conn: &Connection, report: &mut CheckReport) -> Result<()> {
     report.memories = total(conn, include_str!("../queries/check/count_memories.sql"))?;
     report.versions = total(conn, include_str!("../queries/check/count_versions.sql"))?;
     report.vectors = total(conn, include_str!("../queries/check/count_vectors.sql"))?;
+    report.readings = total(conn, include_str!("../queries/check/count_readings.sql"))?;
     for (what, sql) in MEMORY_RULES {
         each(conn, sql, |row| {
             let memory = MemoryId::from_bytes(row.get(0)?);
@@ -74,7 +75,7 @@ const MEMORY_RULES: [(&str, &str); 5] = [
 ];
 
 /// Each statement finds versions that break the rule beside it.
-const VERSION_RULES: [(&str, &str); 4] = [
+const VERSION_RULES: [(&str, &str); 5] = [
     (
         "it has a digest without content or content without a digest",
         include_str!("../queries/check/payload_mismatch.sql"),
@@ -85,6 +86,7 @@ const VERSION_RULES: [(&str, &str); 4] = [
     ),
     ("the feed does not have it at its number", include_str!("../queries/check/not_in_feed.sql")),
     ("it has vectors though it has no text", include_str!("../queries/check/vector_misplaced.sql")),
+    ("it was read though it has no text", include_str!("../queries/check/reading_misplaced.sql")),
 ];
 
 /// SQLite's own check.
@@ -119,7 +121,7 @@ fn digests(conn: &Connection, report: &mut CheckReport) -> Result<()> {
     })
 }
 
-/// The size of every version's vectors, and how far they are said to reach.
+/// The size of every version's vectors, and how far they and readings are said to reach.
 fn vectors(conn: &Connection, report: &mut CheckReport) -> Result<()> {
     each(conn, include_str!("../queries/check/vector_unfit.sql"), |row| {
         let bytes = usize::try_from(count(row, 1)?).unwrap_or(usize::MAX);
@@ -132,6 +134,11 @@ fn vectors(conn: &Connection, report: &mut CheckReport) -> Result<()> {
     each(conn, include_str!("../queries/check/mark_unfit.sql"), |row| {
         let store = StoreId::from_bytes(row.get(0)?);
         report.problems.push(format!("{store}: its vectors are said to reach where they cannot"));
+        Ok(())
+    })?;
+    each(conn, include_str!("../queries/check/reading_mark_unfit.sql"), |row| {
+        let store = StoreId::from_bytes(row.get(0)?);
+        report.problems.push(format!("{store}: it is said to be read further than it goes"));
         Ok(())
     })
 }

@@ -130,6 +130,7 @@ fn read_again(conn: &Connection, refs: ReceiptRefs) -> Result<Receipt> {
             Receipt::Generation(found.ok_or_else(|| not_found("generation"))?)
         }
         ReceiptRefs::VectorsPut(written) => Receipt::VectorsPut(written),
+        ReceiptRefs::ReadingsPut(written) => Receipt::ReadingsPut(written),
         ReceiptRefs::Member(membership) => Receipt::Member(membership),
         ReceiptRefs::MemberRemoved(group, member, revoked) => {
             Receipt::MemberRemoved { group, member, revoked }

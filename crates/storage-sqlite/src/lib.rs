@@ -28,6 +28,7 @@ mod open;
 mod past;
 mod purge;
 mod read;
+mod readings;
 mod redact;
 mod repeats;
 mod row;
@@ -58,8 +59,8 @@ use loci_model::{
 };
 use loci_storage::{
     Applied, AsOf, ChangedTexts, CheckReport, EmbedPage, FeedEnd, Generation, GenerationId,
-    Idempotency, Mutation, Receipt, Remembered, Result, Storage, StorageError, TextPage, VectorLag,
-    log::LogEntry,
+    Idempotency, Mutation, NewlyRead, ReadablePage, Reading, ReadingEnd, ReadingLag, ReadingMark,
+    Receipt, Remembered, Result, Spent, Storage, StorageError, TextPage, VectorLag, log::LogEntry,
 };
 use open::DataDir;
 use read::{Quick, Readers, Scans};
@@ -307,6 +308,67 @@ impl Storage for SqliteStorage {
         self.scans
             .scan(move |conn| vectors::embeddable(conn, &pass, store, generation, after, limit))
             .await
+    }
+
+    async fn reading_ends(&self, pass: &SearchPass) -> Result<Vec<ReadingEnd>> {
+        if pass.stores().len() <= SHORT_MAX {
+            return self.readers.read(|conn| readings::ends(conn, pass));
+        }
+        let pass = pass.clone();
+        self.scans.scan(move |conn| readings::ends(conn, &pass)).await
+    }
+
+    async fn newly_read(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        after: u64,
+        limit: usize,
+    ) -> Result<NewlyRead> {
+        let pass = pass.clone();
+        self.scans.scan(move |conn| readings::newly_read(conn, &pass, store, after, limit)).await
+    }
+
+    async fn readings(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        memories: &[MemoryId],
+    ) -> Result<Vec<Reading>> {
+        let (pass, memories) = (pass.clone(), memories.to_vec());
+        self.scans.scan(move |conn| readings::readings(conn, &pass, store, &memories)).await
+    }
+
+    async fn reading_marks(&self, pass: &SearchPass, store: StoreId) -> Result<Vec<ReadingMark>> {
+        self.readers.read(|conn| readings::marks(conn, pass, store))
+    }
+
+    async fn reading_lags(
+        &self,
+        reader: &str,
+        stores: Option<&[StoreId]>,
+        limit: usize,
+    ) -> Result<Vec<ReadingLag>> {
+        let (reader, stores) = (reader.to_owned(), stores.map(<[StoreId]>::to_vec));
+        self.scans.scan(move |conn| readings::lags(conn, &reader, stores.as_deref(), limit)).await
+    }
+
+    async fn readable(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        reader: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<ReadablePage> {
+        let (pass, reader) = (pass.clone(), reader.to_owned());
+        self.scans
+            .scan(move |conn| readings::readable(conn, &pass, store, &reader, after, limit))
+            .await
+    }
+
+    async fn spent(&self, reader: &str, day: u32) -> Result<Spent> {
+        self.readers.read(|conn| readings::spent(conn, reader, day))
     }
 
     async fn tally(&self, pass: &ReadPass, besides: Option<&str>) -> Result<Tally> {

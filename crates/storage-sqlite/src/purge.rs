@@ -29,6 +29,8 @@ impl Core {
                 include_str!("../queries/change/delete_of_store.sql"),
                 include_str!("../queries/grant/delete_of_store.sql"),
                 include_str!("../queries/vector/delete_marks_of_store.sql"),
+                include_str!("../queries/reading/delete_marks_of_store.sql"),
+                include_str!("../queries/reading/delete_end_of_store.sql"),
                 include_str!("../queries/store/delete.sql"),
             ] {
                 self.conn.prepare_cached(sql)?.execute([store.store_pk])?;
@@ -41,6 +43,7 @@ impl Core {
     fn purge_memory(&self, memory_pk: i64) -> Result<()> {
         for sql in [
             include_str!("../queries/vector/delete_of_memory.sql"),
+            include_str!("../queries/reading/delete_of_memory.sql"),
             include_str!("../queries/payload/delete_of_memory.sql"),
             include_str!("../queries/version/delete_of_memory.sql"),
             include_str!("../queries/memory/delete.sql"),

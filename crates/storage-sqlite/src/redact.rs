@@ -6,6 +6,7 @@ use crate::commit::Stamp;
 use crate::fault::{Result, corrupt, not_found};
 use crate::history::{self, Entry};
 use crate::read;
+use crate::readings;
 use crate::stores::StoreRow;
 use crate::vectors;
 use crate::versions::{self, memory_key};
@@ -111,7 +112,8 @@ pub(crate) fn empty(conn: &Connection, version_pk: i64, by: Actor, at: Timestamp
     ])?;
     hand_on(conn, version_pk)?;
     conn.prepare_cached(include_str!("../queries/payload/delete.sql"))?.execute([version_pk])?;
-    vectors::delete(conn, version_pk)
+    vectors::delete(conn, version_pk)?;
+    readings::delete(conn, version_pk)
 }
 
 /// Gives what a version is kept as to the versions that go on from it, so that they can do without.

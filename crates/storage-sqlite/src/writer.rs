@@ -474,6 +474,7 @@ fn is_reclaiming(mutation: &Mutation) -> bool {
         | Mutation::Expire { .. }
         | Mutation::RemoveSession(..)
         | Mutation::DropGeneration { .. }
+        | Mutation::ForgetReadings { .. }
         | Mutation::ForgetKeys { .. } => true,
         Mutation::Audited(mutation, _) => is_reclaiming(mutation),
         other => is_scrub(other),
@@ -513,6 +514,9 @@ fn size_of(mutation: &Mutation) -> usize {
                 VectorSource::SameAs(_) => ROW,
             })
             .sum(),
+        Mutation::PutReadings(batch) => {
+            batch.readings.iter().map(|reading| ROW + reading.claims.len()).sum()
+        }
         _ => ROW,
     }
 }

@@ -23,6 +23,7 @@ pub mod key;
 pub mod list;
 pub mod random;
 pub mod read;
+pub mod reading;
 pub mod redact;
 pub mod repeats;
 pub mod search;

@@ -14,6 +14,7 @@ mod indexing;
 pub mod known;
 pub mod log;
 mod mutation;
+mod reading;
 mod receipt;
 mod remembered;
 pub mod request;
@@ -31,6 +32,10 @@ pub use indexing::{
     SAME_AS_REVISIONS_MAX, TextPage, VectorBatch, VectorLag, VectorSource, check_generation, fits,
 };
 pub use mutation::{Batch, Idempotency, Mutation, SessionChange, StampedEdit, reason};
+pub use reading::{
+    NewReading, NewlyRead, ReadablePage, Reading, ReadingBatch, ReadingEnd, ReadingLag,
+    ReadingMark, Spent, check_reader,
+};
 pub use receipt::{Applied, CheckReport, Receipt};
 pub use remembered::{OutcomeRefs, ReceiptRefs, Remembered};
 pub use shortlist::{Lookup, LookupFilter, Shortlist, Sought};
@@ -222,6 +227,53 @@ pub trait Storage: Send + Sync + 'static {
         after: u64,
         limit: usize,
     ) -> Result<EmbedPage>;
+
+    /// How far the readings of each store of the pass have come; stores without any are left out.
+    async fn reading_ends(&self, pass: &SearchPass) -> Result<Vec<ReadingEnd>>;
+
+    /// Which memories of one store of the pass were read after a number, at most `limit` readings.
+    async fn newly_read(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        after: u64,
+        limit: usize,
+    ) -> Result<NewlyRead>;
+
+    /// What readers found in those of the memories that [`Self::texts`] would give, as long as they
+    /// still have the content that was read; in the order asked for, and by reader.
+    async fn readings(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        memories: &[MemoryId],
+    ) -> Result<Vec<Reading>>;
+
+    /// How far each reader has come in one store of the pass, by name.
+    async fn reading_marks(&self, pass: &SearchPass, store: StoreId) -> Result<Vec<ReadingMark>>;
+
+    /// Live stores, all or those named, in which a reader is behind the feed, those least behind
+    /// first.
+    async fn reading_lags(
+        &self,
+        reader: &str,
+        stores: Option<&[StoreId]>,
+        limit: usize,
+    ) -> Result<Vec<ReadingLag>>;
+
+    /// Which of the memories that the next entries of the feed after `after`, at most `limit`, are
+    /// about were not read by a reader, as [`Self::texts`] would give them.
+    async fn readable(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        reader: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<ReadablePage>;
+
+    /// What a reader cost on a day, in all stores there are.
+    async fn spent(&self, reader: &str, day: u32) -> Result<Spent>;
 
     /// Numbers about one store.
     async fn stats(&self, pass: &ReadPass) -> Result<StoreStats>;

@@ -11,6 +11,7 @@ mod group;
 mod import;
 mod indexing;
 mod read;
+mod readings;
 mod recall;
 mod scrub;
 mod state;
@@ -21,8 +22,8 @@ mod write;
 use crate::log::LogEntry;
 use crate::{
     Applied, AsOf, ChangedTexts, CheckReport, EmbedPage, FeedEnd, Generation, GenerationId,
-    Idempotency, Mutation, Receipt, ReceiptRefs, Remembered, Result, Storage, StorageError,
-    TextPage, VectorLag,
+    Idempotency, Mutation, NewlyRead, ReadablePage, Reading, ReadingEnd, ReadingLag, ReadingMark,
+    Receipt, ReceiptRefs, Remembered, Result, Spent, Storage, StorageError, TextPage, VectorLag,
 };
 use async_trait::async_trait;
 use loci_model::policy::{AdminPass, BrowsePass, ConvenePass, Facts, ReadPass, SearchPass};
@@ -237,6 +238,57 @@ impl Storage for MemStorage {
         limit: usize,
     ) -> Result<EmbedPage> {
         self.state().embeddable(pass, store, generation, after, limit)
+    }
+
+    async fn reading_ends(&self, pass: &SearchPass) -> Result<Vec<ReadingEnd>> {
+        Ok(self.state().reading_ends(pass))
+    }
+
+    async fn newly_read(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        after: u64,
+        limit: usize,
+    ) -> Result<NewlyRead> {
+        self.state().newly_read(pass, store, after, limit)
+    }
+
+    async fn readings(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        memories: &[MemoryId],
+    ) -> Result<Vec<Reading>> {
+        self.state().readings(pass, store, memories)
+    }
+
+    async fn reading_marks(&self, pass: &SearchPass, store: StoreId) -> Result<Vec<ReadingMark>> {
+        self.state().reading_marks(pass, store)
+    }
+
+    async fn reading_lags(
+        &self,
+        reader: &str,
+        stores: Option<&[StoreId]>,
+        limit: usize,
+    ) -> Result<Vec<ReadingLag>> {
+        Ok(self.state().reading_lags(reader, stores, limit))
+    }
+
+    async fn readable(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        reader: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<ReadablePage> {
+        self.state().readable(pass, store, reader, after, limit)
+    }
+
+    async fn spent(&self, reader: &str, day: u32) -> Result<Spent> {
+        Ok(self.state().spent(reader, day))
     }
 
     async fn tally(&self, pass: &ReadPass, besides: Option<&str>) -> Result<Tally> {

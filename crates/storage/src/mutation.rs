@@ -3,6 +3,7 @@
 
 use crate::indexing::{GenerationId, VectorBatch};
 use crate::log::ImportItem;
+use crate::reading::ReadingBatch;
 use loci_model::policy::{AdminPass, ConvenePass, ManagePass, SharePass, WritePass};
 use loci_model::store::{LabelsPatch, PolicyPatch};
 use loci_model::{
@@ -186,6 +187,20 @@ pub enum Mutation {
     DropGeneration {
         /// Which.
         generation: GenerationId,
+        /// How many rows at most.
+        limit: usize,
+    },
+    /// Adds what a reader found, in the place of what it found in the same memories before, moves
+    /// the mark up to which it has read, never back and never beyond the feed, and adds up what it
+    /// cost. A batch for a store that is gone does nothing.
+    PutReadings(ReadingBatch),
+    /// Forgets what a reader found in up to `limit` memories of a workspace. How far it has read
+    /// stays, so that nothing is read a second time for it.
+    ForgetReadings {
+        /// Who may.
+        pass: AdminPass,
+        /// Which reader.
+        reader: String,
         /// How many rows at most.
         limit: usize,
     },

@@ -30,7 +30,8 @@ pub enum Receipt {
     Store(Store),
     /// The store is gone from sight.
     StoreRemoved(StoreId),
-    /// Part of a removed store, or of a generation of vectors, is gone for good.
+    /// Part of a removed store, of a generation of vectors, or of what a reader found, is gone for
+    /// good.
     Purged {
         /// Whether nothing is left.
         is_done: bool,
@@ -65,6 +66,8 @@ pub enum Receipt {
     Generation(Generation),
     /// How many versions got vectors.
     VectorsPut(u64),
+    /// In how many memories something was read.
+    ReadingsPut(u64),
     /// Old idempotency keys are forgotten.
     KeysForgotten(u64),
     /// The number of a new event.
@@ -93,6 +96,8 @@ pub struct CheckReport {
     pub changes: u64,
     /// Versions with vectors looked at.
     pub vectors: u64,
+    /// Readings looked at.
+    pub readings: u64,
     /// What does not fit, for people; no content, no paths.
     pub problems: Vec<String>,
 }

@@ -60,6 +60,8 @@ pub enum ReceiptRefs {
     Generation(GenerationId),
     /// How many versions got vectors.
     VectorsPut(u64),
+    /// In how many memories something was read.
+    ReadingsPut(u64),
     /// A membership.
     Member(Membership),
     /// A group, who left it, and the grants that went with it.
@@ -101,6 +103,7 @@ impl From<&Receipt> for ReceiptRefs {
             Receipt::KeysForgotten(forgotten) => Self::KeysForgotten(*forgotten),
             Receipt::Generation(generation) => Self::Generation(generation.id),
             Receipt::VectorsPut(written) => Self::VectorsPut(*written),
+            Receipt::ReadingsPut(written) => Self::ReadingsPut(*written),
             Receipt::Member(membership) => Self::Member(*membership),
             Receipt::MemberRemoved { group, member, revoked } => {
                 Self::MemberRemoved(*group, *member, revoked.clone())
@@ -163,6 +166,7 @@ impl ReceiptRefs {
                 )
             }
             Self::Recorded(seq) => (19, seq.to_be_bytes().into()),
+            Self::ReadingsPut(written) => (20, written.to_be_bytes().into()),
         }
     }
 
@@ -222,6 +226,7 @@ impl ReceiptRefs {
                 Self::MemberRemoved(group, member, revoked)
             }
             19 => Self::Recorded(u64::from_be_bytes(rest.take()?)),
+            20 => Self::ReadingsPut(u64::from_be_bytes(rest.take()?)),
             _ => return None,
         };
         rest.0.is_empty().then_some(refs)
@@ -298,6 +303,7 @@ mod tests {
             ReceiptRefs::KeysForgotten(17),
             ReceiptRefs::Generation(GenerationId(18)),
             ReceiptRefs::VectorsPut(19),
+            ReceiptRefs::ReadingsPut(20),
             ReceiptRefs::Member(Membership {
                 group: PrincipalId::from_u128(20),
                 member: PrincipalId::from_u128(21),

@@ -86,7 +86,7 @@ impl Loci {
         }
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(binary());
         for name in OWN_VARIABLES {
             command.env_remove(name);

@@ -14,8 +14,8 @@ use loci_model::{
 use loci_storage::log::LogEntry;
 use loci_storage::{
     Applied, AsOf, ChangedTexts, CheckReport, EmbedPage, FeedEnd, Generation, GenerationId,
-    Idempotency, Lookup, Mutation, Receipt, Remembered, Result, Shortlist, Storage, TextPage,
-    VectorLag,
+    Idempotency, Lookup, Mutation, NewlyRead, ReadablePage, Reading, ReadingEnd, ReadingLag,
+    ReadingMark, Receipt, Remembered, Result, Shortlist, Spent, Storage, TextPage, VectorLag,
 };
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -214,6 +214,57 @@ impl Storage for Unguarded {
         limit: usize,
     ) -> Result<EmbedPage> {
         self.inner.embeddable(pass, store, generation, after, limit).await
+    }
+
+    async fn reading_ends(&self, pass: &SearchPass) -> Result<Vec<ReadingEnd>> {
+        self.inner.reading_ends(pass).await
+    }
+
+    async fn newly_read(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        after: u64,
+        limit: usize,
+    ) -> Result<NewlyRead> {
+        self.inner.newly_read(pass, store, after, limit).await
+    }
+
+    async fn readings(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        memories: &[MemoryId],
+    ) -> Result<Vec<Reading>> {
+        self.inner.readings(pass, store, memories).await
+    }
+
+    async fn reading_marks(&self, pass: &SearchPass, store: StoreId) -> Result<Vec<ReadingMark>> {
+        self.inner.reading_marks(pass, store).await
+    }
+
+    async fn reading_lags(
+        &self,
+        reader: &str,
+        stores: Option<&[StoreId]>,
+        limit: usize,
+    ) -> Result<Vec<ReadingLag>> {
+        self.inner.reading_lags(reader, stores, limit).await
+    }
+
+    async fn readable(
+        &self,
+        pass: &SearchPass,
+        store: StoreId,
+        reader: &str,
+        after: u64,
+        limit: usize,
+    ) -> Result<ReadablePage> {
+        self.inner.readable(pass, store, reader, after, limit).await
+    }
+
+    async fn spent(&self, reader: &str, day: u32) -> Result<Spent> {
+        self.inner.spent(reader, day).await
     }
 
     async fn tally(&self, pass: &ReadPass, besides: Option<&str>) -> Result<Tally> {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::check::cargo;
 
 /// What a crate's shipped code may use. Development code is looser, see [`FORBIDDEN_EVERYWHERE`].
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("loci-model", &[]),
     ("loci-storage", &["loci-model"]),
     ("loci-storage-sqlite", &["loci-model", "loci-storage"]),
@@ -22,6 +22,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("loci-console", &[]),
     ("loci-engine", &["loci-model", "loci-storage", "loci-search", "loci-knowledge"]),
     ("loci-mcp", &["loci-model", "loci-engine"]),
+    ("loci-mount", &["loci-model"]),
     ("loci-http", &["loci-model", "loci-engine", "loci-ucan"]),
     ("loci-dialects", &["loci-model", "loci-engine"]),
     (
@@ -37,14 +38,15 @@ const ARROWS: [(&str, &[&str]); 13] = [
             "loci-dialects",
             "loci-knowledge",
             "loci-mcp",
+            "loci-mount",
             "loci-ucan",
         ],
     ),
 ];
 
 /// Crates that are development code themselves and are never shipped.
-const DEVELOPMENT: [&str; 5] =
-    ["xtask", "loci-it", "loci-open-policy", "loci-test-postgres", "loci-bench"];
+const DEVELOPMENT: [&str; 6] =
+    ["xtask", "loci-it", "loci-open-policy", "loci-test-mount", "loci-test-postgres", "loci-bench"];
 
 /// The feature that takes the first lock off, and the only ones that may speak of it: whoever has
 /// it, and whoever tests the second lock, by a feature of its own that is not on by itself.

@@ -90,8 +90,9 @@ impl Engine {
         let reached = self.reach(&context, &request.reach).await?;
         let (pass, _) = reached.pass.with_guarded(0);
         let ends = self.ends(&pass).await?;
-        let seqs: Vec<u64> = ends.iter().map(|end| end.seq).collect();
-        let stores: Vec<StoreId> = ends.iter().map(|end| end.store).collect();
+        let seqs: Vec<u64> =
+            ends.iter().flat_map(|end| [end.feed.seq, end.read_number()]).collect();
+        let stores: Vec<StoreId> = ends.iter().map(|end| end.feed.store).collect();
         let of = For {
             principal: context.caller.principal,
             session: context.caller.session,

@@ -5,11 +5,14 @@
 //! whom agents write notes about. What assistants and systems said is not taken for a fact.
 
 use crate::derived::{Derived, Kept};
+use crate::reading::kept;
 use loci_knowledge::claim::Utterance;
 use loci_knowledge::extract::extract;
 use loci_knowledge::graph::{Graph, Source};
+use loci_knowledge::told::admit;
 use loci_model::{Content, Memory, MemoryId, StoreId, Timestamp};
 use loci_search::text::author::header;
+use loci_storage::Reading;
 use serde_json::Value;
 
 /// The member of a memory's metadata that says who wrote it.
@@ -42,7 +45,14 @@ impl Derived for Learned {
         Self { graph: Graph::new(store) }
     }
 
+    const WITH_READINGS: bool = true;
+
     fn put(&mut self, memory: &Memory) {
+        self.put_read(memory, &[]);
+    }
+
+    /// Rules come first; what readers found is held to the text once more, and trusted less.
+    fn put_read(&mut self, memory: &Memory, readings: &[Reading]) {
         let metadata = metadata(memory);
         let source = Source {
             memory: memory.id,
@@ -50,7 +60,13 @@ impl Derived for Learned {
             expires_at: memory.attributes.expires_at,
             dismissed: dismissed(&metadata),
         };
-        let claims = said(memory, &metadata).map(extract).unwrap_or_default();
+        let Some(utterance) = said(memory, &metadata) else {
+            return self.graph.put(&source, Vec::new());
+        };
+        let mut claims = extract(utterance);
+        for reading in readings {
+            claims.extend(admit(utterance, kept(&reading.claims), &reading.reader).claims);
+        }
         self.graph.put(&source, claims);
     }
 
@@ -75,7 +91,7 @@ impl Derived for Learned {
     }
 }
 
-pub(super) fn metadata(memory: &Memory) -> Value {
+pub(crate) fn metadata(memory: &Memory) -> Value {
     let text = memory.attributes.metadata.as_deref();
     text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
@@ -96,7 +112,7 @@ fn when(memory: &Memory) -> Timestamp {
 }
 
 /// What a memory says and who says it, unless it is nobody's own words.
-fn said<'a>(memory: &'a Memory, metadata: &Value) -> Option<Utterance<'a>> {
+pub(crate) fn said<'a>(memory: &'a Memory, metadata: &Value) -> Option<Utterance<'a>> {
     let attributes = &memory.attributes;
     if attributes.kind.as_deref().is_some_and(|kind| DERIVED.contains(&kind)) {
         return None;

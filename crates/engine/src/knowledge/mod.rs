@@ -1,7 +1,7 @@
 //! What is known: entities, facts in time and communities, for every store.
 //!
-//! Derived in memory from the store's memories, as search indexes are: nothing about it is stored,
-//! so what is redacted, removed or expired is gone from it, and each audience knows only what it may
+//! Derived in memory from the store's memories, as search indexes are, and from what readers found in
+//! them, where there is one: no fact is stored, so what is redacted, removed or expired is gone from it, and each audience knows only what it may
 //! read. Two servers that read the same memories know the same.
 
 mod context;
@@ -21,7 +21,7 @@ pub use loci_knowledge::graph::{
 };
 pub use loci_knowledge::ontology::{Label, Relation};
 
-pub(crate) use learned::Graphs;
+pub(crate) use learned::{Graphs, metadata, said};
 pub(crate) use senses::Senses;
 pub(crate) use told::ToldLately;
 

@@ -3,14 +3,14 @@
 
 use super::learned::Learned;
 use super::{Known, Limits, Seek, Strategy};
-use crate::derived::{Held, lost};
+use crate::derived::{End, Held, lost};
 use crate::search::{Hit, Mode, Recency, SearchAnswer, SearchRequest, Span, Wanted};
 use crate::{Context, Engine, Error, Result};
 use loci_knowledge::graph::{Comparison, Dates, Filter, Operator, Ranked, Seeking};
 use loci_model::policy::SearchPass;
 use loci_model::{Invalid, StoreId, Timestamp, View, limit};
-use loci_storage::FeedEnd;
 use loci_storage::request::forget_page;
+use loci_storage::{FeedEnd, ReadingEnd};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -156,18 +156,23 @@ impl Engine {
         self.graphs_at(pass, &ends).await
     }
 
-    /// Where the feeds of the stores of a pass end, in one order.
-    pub(super) async fn ends(&self, pass: &SearchPass) -> Result<Vec<FeedEnd>> {
-        let mut ends = self.storage.feed_ends(pass).await?;
-        ends.sort_unstable_by_key(|end| end.store);
+    /// Where the feeds and the readings of the stores of a pass end, in one order.
+    pub(super) async fn ends(&self, pass: &SearchPass) -> Result<Vec<End>> {
+        let (feeds, read) =
+            tokio::try_join!(self.storage.feed_ends(pass), self.storage.reading_ends(pass))?;
+        let read: HashMap<StoreId, ReadingEnd> =
+            read.into_iter().map(|end| (end.store, end)).collect();
+        let end = |feed: FeedEnd| End { read: read.get(&feed.store).copied(), feed };
+        let mut ends: Vec<End> = feeds.into_iter().map(end).collect();
+        ends.sort_unstable_by_key(|end| end.feed.store);
         Ok(ends)
     }
 
-    /// The graphs of stores, up to these ends of their feeds, which are in order.
+    /// The graphs of stores, up to these ends, which are in order.
     pub(super) async fn graphs_at(
         &self,
         pass: &SearchPass,
-        ends: &[FeedEnd],
+        ends: &[End],
     ) -> Result<Vec<(StoreId, Held<Learned>)>> {
         let kept = &self.search.graphs;
         kept.bring_up_all(&self.storage, pass, ends).await?;
@@ -175,7 +180,7 @@ impl Engine {
         let mut graphs = Vec::with_capacity(ends.len());
         for end in ends {
             match kept.current(&self.storage, pass, end).await {
-                Ok(held) => graphs.push((end.store, held)),
+                Ok(held) => graphs.push((end.feed.store, held)),
                 // The store was removed a moment ago.
                 Err(Error::NotFound(_)) => {}
                 Err(error) => return Err(error),

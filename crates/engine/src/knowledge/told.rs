@@ -27,7 +27,7 @@ pub(super) struct For {
 }
 
 struct Told {
-    /// Where the feeds ended, in the order of the stores.
+    /// Where the feeds and readings ended, in the order of the stores.
     ends: Vec<u64>,
     made: Timestamp,
     until: Timestamp,

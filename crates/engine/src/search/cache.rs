@@ -1,7 +1,7 @@
 //! The search indexes in memory: what is derived from a store ([`crate::derived`]), with vectors.
 
 use crate::Result;
-use crate::derived::{self, Derived, Entry, Kept, in_background, lost};
+use crate::derived::{self, Derived, End, Entry, Kept, in_background, lost};
 use loci_model::policy::SearchPass;
 use loci_model::{Memory, MemoryId, StoreId, Timestamp};
 use loci_search::index::StoreIndex;
@@ -100,7 +100,8 @@ impl Indexes {
         end: &FeedEnd,
         chosen: Option<Chosen>,
     ) -> Result<Held> {
-        let entry = self.entry((end.store, pass.audience()));
+        let end = &End { feed: end.clone(), read: None };
+        let entry = self.entry((end.feed.store, pass.audience()));
         if let Ok(held) = Arc::clone(&entry.followed).try_read_owned()
             && held.is_current(end, pass.now())
             && held.it.has_vectors(chosen)
@@ -117,7 +118,7 @@ impl Indexes {
                 let mut brought_up = entry.bring_up(storage.as_ref(), &pass, &end).await;
                 if let (Ok(()), Some(chosen)) = (&brought_up, chosen) {
                     brought_up =
-                        take_vectors(&entry, storage.as_ref(), &pass, end.store, chosen).await;
+                        take_vectors(&entry, storage.as_ref(), &pass, end.feed.store, chosen).await;
                 }
                 entry.weigh().await;
                 brought_up

@@ -3,7 +3,7 @@
 
 use super::side::{ROWS_PAGE, Side};
 use super::walk::Pages;
-use super::{Course, Result};
+use super::{Course, Result, readings};
 use loci_model::{Content, Store, VersionId, WorkspaceId, limit};
 use loci_search::index::terms_of;
 use loci_storage::log::{ImportItem, LogEntry};
@@ -120,7 +120,7 @@ async fn copy_store(
         course.advance(through - after);
         after = through;
     }
-    Ok(())
+    readings::copy(from, to, store).await
 }
 
 /// One store on its way.

@@ -10,12 +10,13 @@ use loci_model::query::{
     StoreStats,
 };
 use loci_model::{
-    ApiKey, Change, Event, Grant, Membership, Memory, Principal, PrincipalId, Session, SessionId,
-    Store, StoreId, Timestamp, VersionId, View, WorkspaceId,
+    ApiKey, Change, Event, Grant, Membership, Memory, MemoryId, Principal, PrincipalId, Session,
+    SessionId, Store, StoreId, Timestamp, VersionId, View, WorkspaceId,
 };
 use loci_storage::log::{ImportItem, LogEntry};
 use loci_storage::{
-    FeedEnd, Generation, GenerationId, Mutation, Receipt, Remembered, Storage, StorageError,
+    FeedEnd, Generation, GenerationId, Mutation, Reading, ReadingMark, Receipt, Remembered,
+    Storage, StorageError,
 };
 use std::sync::Arc;
 
@@ -111,6 +112,34 @@ impl Side {
     async fn entries(&self, store: &Store, after: u64, limit: usize) -> Result<Vec<LogEntry>> {
         let pass = admin(store.workspace);
         self.named(self.storage.log(&pass, store.id, after, limit).await)
+    }
+
+    pub(super) async fn reading_marks(&self, store: &Store) -> Result<Vec<ReadingMark>> {
+        self.named(self.storage.reading_marks(&search(store), store.id).await)
+    }
+
+    /// The memories of a store that readers found something in, in an order of their own.
+    pub(super) async fn read_memories(&self, store: &Store) -> Result<Vec<MemoryId>> {
+        let (pass, mut after, mut all) = (search(store), 0, Vec::new());
+        loop {
+            let newly = self.storage.newly_read(&pass, store.id, after, ROWS_PAGE).await;
+            let newly = self.named(newly)?;
+            if newly.memories.is_empty() {
+                all.sort_unstable();
+                all.dedup();
+                return Ok(all);
+            }
+            after = newly.through;
+            all.extend(newly.memories);
+        }
+    }
+
+    pub(super) async fn readings(
+        &self,
+        store: &Store,
+        memories: &[MemoryId],
+    ) -> Result<Vec<Reading>> {
+        self.named(self.storage.readings(&search(store), store.id, memories).await)
     }
 
     pub(super) async fn vectors(

@@ -3,7 +3,7 @@
 
 use super::fold::{Fold, Folded};
 use super::side::Side;
-use super::{Course, Result, Tally, copy, ground};
+use super::{Course, Result, Tally, copy, ground, readings};
 use loci_model::{Content, Store, WorkspaceId, limit};
 use loci_storage::GenerationId;
 use loci_storage::log::LogEntry;
@@ -71,6 +71,7 @@ impl Parts {
                 "memories" => &mut tally.memories,
                 "versions" => &mut tally.entries,
                 "vectors" => &mut tally.vectors,
+                "readings" => &mut tally.readings,
                 _ => continue,
             };
             *count += folded.count;
@@ -189,6 +190,7 @@ async fn contents(
         marks.add(&end.vectors.iter().find(|(id, _)| id == generation).map(|(_, mark)| *mark));
     }
     counters.add(&side.stats(store).await?);
+    let (readings, reading_marks) = readings::fold(side, store).await?;
     Ok(Parts(vec![
         ("memories", memories.end()),
         ("versions", versions.end()),
@@ -196,6 +198,8 @@ async fn contents(
         ("grants", grants.end()),
         ("vectors", vectors.end()),
         ("marks of vectors", marks.end()),
+        ("readings", readings),
+        ("marks of readings", reading_marks),
         ("counters", counters.end()),
     ]))
 }

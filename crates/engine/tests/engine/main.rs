@@ -13,6 +13,7 @@ mod identity;
 mod knowledge;
 mod lifecycle;
 mod places;
+mod reading;
 mod search;
 mod search_access;
 mod search_hygiene;

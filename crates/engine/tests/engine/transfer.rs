@@ -11,7 +11,8 @@ use loci_model::{
 use loci_storage::contract::fixture::*;
 use loci_storage::mem::MemStorage;
 use loci_storage::{
-    GenerationId, Mutation, Receipt, SessionChange, Storage, VectorBatch, VectorSource,
+    GenerationId, Mutation, NewReading, ReadingBatch, Receipt, SessionChange, Spent, Storage,
+    VectorBatch, VectorSource,
 };
 use std::sync::{Arc, Mutex};
 
@@ -51,7 +52,9 @@ async fn furnished(storage: &Arc<MemStorage>) -> World {
     world.write(Mutation::Erase { pass, memory: doomed.id, version }).await.unwrap();
     world.write(Mutation::Redact(world.manage_pass(), a.head)).await.unwrap();
     world.put_with("/over", "expired", until(world.in_secs(2))).await;
-    world.put_with("/inner", "hidden", shown_as(loci_model::Visibility::Internal)).await;
+    let inner =
+        world.put_with("/inner", "hidden", shown_as(loci_model::Visibility::Internal)).await;
+    read(&world, &[inner.head]).await;
     world.move_clock(100);
     let new = generation(&world, "new").await;
     embed(&world, new, 3).await;
@@ -88,6 +91,24 @@ async fn embed(world: &World, generation: GenerationId, through: u64) {
     let (workspace, store) = (world.workspace, world.store);
     let batch = VectorBatch { workspace, generation, store, through, vectors, words: Vec::new() };
     world.write(Mutation::PutVectors(batch)).await.unwrap();
+}
+
+/// Has versions read, at some cost.
+async fn read(world: &World, versions: &[VersionId]) {
+    let found = |version: &VersionId| NewReading {
+        version: *version,
+        claims: "[]".into(),
+        at: world.now(),
+    };
+    let batch = ReadingBatch {
+        workspace: world.workspace,
+        store: world.store,
+        reader: "test:m".into(),
+        through: 5,
+        spent: Spent { day: 7, requests: 2, tokens: 30 },
+        readings: versions.iter().map(found).collect(),
+    };
+    world.write(Mutation::PutReadings(batch)).await.unwrap();
 }
 
 async fn people(world: &World) {
@@ -200,6 +221,7 @@ async fn everything_moves_and_is_equal() {
     let counted = (tally.stores, tally.grants, tally.left_behind);
     assert_eq!(counted, (3 + 2, 2, 1));
     assert!(tally.entries > MANY && tally.memories > MANY && tally.vectors > 4, "{tally:?}");
+    assert_eq!(tally.readings, 1);
 
     let seen = seen.into_inner().unwrap();
     for step in [Step::Moving, Step::Verifying] {

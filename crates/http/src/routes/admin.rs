@@ -45,6 +45,8 @@ pub(crate) struct CheckView {
     changes: u64,
     /// Versions with vectors looked at.
     vectors: u64,
+    /// What models found in memories, looked at.
+    readings: u64,
     /// What does not fit; no content, no paths.
     problems: Vec<String>,
 }
@@ -66,6 +68,7 @@ pub(crate) async fn check(
         versions: report.versions,
         changes: report.changes,
         vectors: report.vectors,
+        readings: report.readings,
         problems: report.problems,
     }))
 }

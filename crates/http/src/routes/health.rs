@@ -62,7 +62,7 @@ pub(crate) async fn metrics(
         return Err(Failure::new(StatusCode::FORBIDDEN, message));
     }
     const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    Ok(([(CONTENT_TYPE, TEXT)], native.metrics.render()))
+    Ok(([(CONTENT_TYPE, TEXT)], native.metrics.render(native.engine.reading_counts().as_ref())))
 }
 
 /// The document that describes every route.

@@ -75,11 +75,16 @@ pub(crate) struct FactView {
     confidence: f32,
     /// Which rule or model read it.
     reader: String,
+    /// What read it: `rules`, or the name of a model.
+    extractor: String,
+    /// How far that is trusted: `high` for rules, `low` for a model.
+    trust: &'static str,
 }
 
 impl FactView {
     pub(super) fn of(store: StoreId, fact: Fact) -> Self {
         let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
+        let extractor = fact.extractor().to_owned();
         Self {
             kind: "fact",
             id: fact.id.to_string(),
@@ -97,6 +102,8 @@ impl FactView {
             expired_at: time(fact.expired_at),
             memory_ids: fact.sources.iter().map(ToString::to_string).collect(),
             confidence: fact.confidence,
+            extractor,
+            trust: fact.trust.name(),
             reader: fact.reader,
         }
     }

@@ -20,6 +20,7 @@ pub(crate) mod embedding;
 pub(crate) mod entries;
 pub(crate) mod erase;
 pub(crate) mod events;
+pub(crate) mod extraction;
 pub(crate) mod grants;
 pub(crate) mod health;
 pub(crate) mod history;
@@ -192,6 +193,8 @@ pub(crate) fn router(native: Arc<Native>) -> Router {
         .route("/v1/check", post(admin::check))
         .route("/v1/embedding", get(embedding::show))
         .route("/v1/embedding/reembed", post(embedding::reembed))
+        .route("/v1/extraction", get(extraction::show))
+        .route("/v1/extraction/forget", post(extraction::forget))
         .route("/v1/backup", get(admin::backup))
         .route("/v1/export", get(dump::export))
         .route("/v1/import", post(dump::import))

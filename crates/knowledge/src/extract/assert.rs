@@ -15,7 +15,7 @@ use super::read::{Reader, Scene};
 use super::subject::{Found, Subject};
 use super::timing::{Judge, Outcome, Times};
 use super::tokens::{Kind, Token};
-use crate::claim::{Aspect, Claim, Mention};
+use crate::claim::{Aspect, Claim, Mention, Trust};
 use crate::ontology::{Label, Relation};
 use std::ops::Range;
 
@@ -290,6 +290,7 @@ impl<'t> Reader<'t> {
             span: first.start..last.end,
             confidence: PRIOR * sureness * length,
             reader: rule.to_owned(),
+            trust: Trust::Rules,
         });
     }
 

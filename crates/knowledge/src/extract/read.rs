@@ -13,6 +13,7 @@ use super::verbs::{self, BASE, ING, PAST, THIRD};
 use crate::claim::Claim;
 use jiff::civil::Date;
 use loci_model::Timestamp;
+use std::ops::Range;
 
 /// What is known of the text while it is read.
 pub(super) struct Reader<'t> {
@@ -25,6 +26,8 @@ pub(super) struct Reader<'t> {
     /// Who was named so far.
     pub(super) people: Vec<String>,
     pub(super) claims: Vec<Claim>,
+    /// Which bytes nobody says as a fact.
+    pub(super) unsaid: Vec<Range<usize>>,
 }
 
 /// A sentence with its times.
@@ -56,6 +59,13 @@ struct Before {
 }
 
 impl<'t> Reader<'t> {
+    /// Takes note that nobody says these words as a fact.
+    pub(super) fn leave(&mut self, tokens: &[Token<'t>]) {
+        if let (Some(first), Some(last)) = (tokens.first(), tokens.last()) {
+            self.unsaid.push(first.start..last.end);
+        }
+    }
+
     /// Reads one sentence; its tokens only.
     pub(super) fn sentence(&mut self, tokens: &[Token<'t>], sentence: &Sentence) {
         let looks_ahead = looks_ahead(tokens);
@@ -71,6 +81,7 @@ impl<'t> Reader<'t> {
         let mut before: Option<Before> = None;
         for (number, clause) in clauses.iter().enumerate() {
             if asked.is_some_and(|asked| number >= asked) {
+                self.leave(&tokens[clause.tokens.start..]);
                 break;
             }
             let cue = cues.iter().find(|(at, _)| clause.tokens.contains(at)).map(|(_, cue)| *cue);
@@ -129,7 +140,11 @@ impl<'t> Reader<'t> {
         let is_when = clause.link == Link::When;
         let has_infinitive =
             tokens.windows(2).any(|pair| pair[0].is("to") && verbs::can_be(pair[1].word, BASE));
-        if is_said && !(is_when && read.as_ref().is_none_or(|(_, group)| is_open(group.as_ref()))) {
+        let is_yet_to_be =
+            is_when && read.as_ref().is_none_or(|(_, group)| is_open(group.as_ref()));
+        if !is_said || is_yet_to_be {
+            self.leave(tokens);
+        } else {
             let is_gone = tokens.iter().any(|token| token.is("anymore"))
                 || tokens
                     .windows(2)
@@ -323,7 +338,7 @@ fn is_polite(tokens: &[Token<'_>]) -> bool {
 }
 
 /// Whether the sentence tells what will be, so that "in June" is the next.
-fn looks_ahead(tokens: &[Token<'_>]) -> bool {
+pub(super) fn looks_ahead(tokens: &[Token<'_>]) -> bool {
     tokens.iter().any(|token| token.is_one_of(&["will", "shall"]))
         || tokens.windows(3).any(|three| {
             let is_now = three[0].is_one_of(&["am", "are", "is", "'s"]);

@@ -3,7 +3,7 @@
 use super::name::{EntityId, FactId, key};
 use super::phrase::{Parts, sentence};
 use super::{FactRef, Graph, Part};
-use crate::claim::Aspect;
+use crate::claim::{Aspect, Trust};
 use crate::ontology::Relation;
 use loci_model::{MemoryId, Timestamp};
 
@@ -40,9 +40,19 @@ pub struct Fact {
     pub confidence: f32,
     /// Which rule or model read it.
     pub reader: String,
+    /// How far that one is trusted.
+    pub trust: Trust,
 }
 
 impl Fact {
+    /// What read it: `rules`, or the name of a model.
+    pub fn extractor(&self) -> &str {
+        match self.trust {
+            Trust::Rules => "rules",
+            Trust::Model => &self.reader,
+        }
+    }
+
     /// What a memory is marked with so that it no longer says this.
     pub fn mark(&self) -> u64 {
         mark(&key(&self.subject_name), self.relation, &key(&self.object_name), self.is_negated)
@@ -91,6 +101,7 @@ impl Graph {
             sources: fact.sources.clone(),
             confidence: fact.confidence,
             reader: fact.reader.to_string(),
+            trust: fact.trust,
         }
     }
 

@@ -29,6 +29,7 @@ use crate::claim::{Aspect, Claim};
 use crate::ontology::Relation;
 use entity::{Entities, Mentioned};
 use loci_model::{MemoryId, StoreId, Timestamp};
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use timeline::{Resolved, Stated, resolve};
@@ -152,6 +153,7 @@ impl Graph {
             is_additional: claim.is_additional,
             confidence: claim.confidence,
             reader,
+            trust: claim.trust,
         });
         for end in [subject, object] {
             self.entities.touch(end, matter);
@@ -215,7 +217,7 @@ impl Graph {
                 }
                 continue;
             }
-            group.stated.sort_by_key(|stated| (stated.said, stated.memory));
+            group.stated.sort_by_key(|one| (one.said, one.memory, Reverse(one.trust)));
             group.facts = resolve(&group.stated, matches!(matter.part, Part::One(_)));
             self.facts += group.facts.len();
         }

@@ -1,7 +1,7 @@
 //! Graphs made of claims by hand: what comes, what goes, and that what goes leaves nothing.
 
 use super::*;
-use crate::claim::Mention;
+use crate::claim::{Mention, Trust};
 use crate::ontology::Label;
 use loci_model::{MemoryId, StoreId};
 
@@ -31,6 +31,7 @@ fn claim(subject: &str, relation: Relation, object: &str) -> Claim {
         span: 0..1,
         confidence: 0.9,
         reader: "test".into(),
+        trust: Trust::Rules,
     }
 }
 

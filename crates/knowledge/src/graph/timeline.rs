@@ -5,8 +5,10 @@
 //! closed by what came after it; saying the same again adds a supporter. The result depends on what
 //! is stated and when, and on nothing else, so taking a statement away takes back what it did.
 
+use crate::claim::Trust;
 use crate::ontology::Relation;
 use loci_model::{MemoryId, Timestamp};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What happened so long before something was said is no news to it.
@@ -25,6 +27,7 @@ pub(crate) struct Stated {
     pub(crate) is_additional: bool,
     pub(crate) confidence: f32,
     pub(crate) reader: Arc<str>,
+    pub(crate) trust: Trust,
 }
 
 /// A fact, as the statements about its matter leave it.
@@ -42,6 +45,22 @@ pub(crate) struct Resolved {
     pub(crate) sources: Vec<MemoryId>,
     pub(crate) confidence: f32,
     pub(crate) reader: Arc<str>,
+    pub(crate) trust: Trust,
+}
+
+impl Stated {
+    /// Whether rules read something else about the matter in the same memory: then what a model
+    /// read there does not count.
+    fn is_overruled(&self, by_rules: &HashMap<MemoryId, Vec<&Self>>) -> bool {
+        let same = |rule: &&Self| {
+            rule.object == self.object
+                && rule.relation == self.relation
+                && rule.is_negated == self.is_negated
+                && rule.invalid_at.is_some() == self.invalid_at.is_some()
+        };
+        let read = by_rules.get(&self.memory).filter(|_| self.trust == Trust::Model);
+        read.is_some_and(|read| !read.iter().any(same))
+    }
 }
 
 impl Resolved {
@@ -93,9 +112,14 @@ impl Resolved {
         if !self.sources.contains(&stated.memory) {
             self.sources.push(stated.memory);
         }
-        if stated.confidence > self.confidence {
+        if stated.trust < self.trust {
+            // It is known better already, from when on included.
+            return;
+        }
+        if (stated.trust, stated.confidence) > (self.trust, self.confidence) {
             self.confidence = stated.confidence;
             self.reader = Arc::clone(&stated.reader);
+            self.trust = stated.trust;
         }
         // What was said earlier without a date began at the latest when it was said.
         if let Some(from) = stated.valid_at
@@ -109,7 +133,13 @@ impl Resolved {
 /// What follows from statements about one matter, which are sorted by when they were made.
 pub(crate) fn resolve(stated: &[Stated], has_one_value: bool) -> Vec<Resolved> {
     let mut facts: Vec<Resolved> = Vec::new();
-    for one in stated {
+    let mut by_rules: HashMap<MemoryId, Vec<&Stated>> = HashMap::new();
+    if stated.iter().any(|one| one.trust == Trust::Model) {
+        for one in stated.iter().filter(|one| one.trust == Trust::Rules) {
+            by_rules.entry(one.memory).or_default().push(one);
+        }
+    }
+    for one in stated.iter().filter(|one| !one.is_overruled(&by_rules)) {
         match one.invalid_at {
             Some(end) => ended(&mut facts, one, end),
             None => begun(&mut facts, one, has_one_value),
@@ -186,6 +216,7 @@ fn new(facts: &[Resolved], stated: &Stated) -> Resolved {
         sources: vec![stated.memory],
         confidence: stated.confidence,
         reader: Arc::clone(&stated.reader),
+        trust: stated.trust,
     }
 }
 
@@ -212,6 +243,7 @@ mod tests {
             is_additional: false,
             confidence: 1.0,
             reader: "test".into(),
+            trust: Trust::Rules,
         }
     }
 
@@ -324,6 +356,32 @@ mod tests {
         let facts = resolve(&[role(is, 1, 11), role(was, 5, 10), role(is, 7, 10)], true);
         assert_eq!(shown(&facts)[0].2, Some(7), "another role is closed by a new one only");
         assert!(facts[1].is_open(), "what once was stays so");
+    }
+
+    #[test]
+    fn a_model_does_not_contradict_what_rules_read_in_the_same_memory() {
+        let model = |said, object| Stated {
+            trust: Trust::Model,
+            confidence: 0.5,
+            reader: "test:model".into(),
+            ..says(said, object)
+        };
+        let facts = resolve(&[says(5, 10), model(5, 11)], true);
+        assert_eq!(shown(&facts), [(10, None, None, 5, None, 1)]);
+        let over = Stated { invalid_at: Some(day(4)), ..model(5, 10) };
+        assert_eq!(shown(&resolve(&[says(5, 10), over], true)), [(10, None, None, 5, None, 1)]);
+        let facts = resolve(&[says(5, 10), model(5, 10)], true);
+        assert_eq!((facts.len(), facts[0].trust, &*facts[0].reader), (1, Trust::Rules, "test"));
+        // Another memory is another matter: what was said later is newer.
+        let facts = resolve(&[says(5, 10), model(6, 11)], true);
+        assert_eq!(
+            shown(&facts),
+            [(10, None, Some(6), 5, Some(6), 1), (11, None, None, 6, None, 1)]
+        );
+        assert_eq!((facts[1].trust, &*facts[1].reader), (Trust::Model, "test:model"));
+        // Rules that say the same later are who it is known from.
+        let facts = resolve(&[model(5, 10), says(6, 10)], true);
+        assert_eq!((facts.len(), facts[0].trust, facts[0].sources.len()), (1, Trust::Rules, 2));
     }
 
     #[test]

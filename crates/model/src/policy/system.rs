@@ -52,6 +52,16 @@ impl System {
         SearchPass { workspace, stores, guarded: Vec::new(), audience: Audience::Host, now }
     }
 
+    /// Searches stores as a model would: what is internal is not found.
+    pub fn search_as_model(
+        self,
+        workspace: WorkspaceId,
+        stores: Vec<StoreId>,
+        now: Timestamp,
+    ) -> SearchPass {
+        SearchPass { workspace, stores, guarded: Vec::new(), audience: Audience::Model, now }
+    }
+
     /// Manages a store.
     pub fn manage(self, workspace: WorkspaceId, store: StoreId, now: Timestamp) -> ManagePass {
         ManagePass { workspace, store, now, actor: Actor::System }

@@ -5,9 +5,13 @@ use super::agent::AgentCommand;
 use super::chat::ChatCommand;
 use super::events::EventsArgs;
 use super::grant::{GrantArgs, GrantsArgs, RevokeArgs};
+use super::knowledge::KnowledgeCommand;
 use super::mcp::McpArgs;
+use super::mount::{MountArgs, UmountArgs};
 use super::reembed::ReembedArgs;
 use super::seal::{OpenArgs, SealArgs, SealCommand};
+use super::session::SessionCommand;
+use super::sync::SyncArgs;
 use crate::place::{DatabaseUrl, Place};
 use clap::{Parser, Subcommand, ValueEnum};
 use loci_model::limit;
@@ -93,6 +97,12 @@ pub(crate) enum Command {
     /// Sessions and the stores attached to them
     #[command(subcommand)]
     Session(SessionCommand),
+    /// Show stores as directories of this machine
+    Mount(MountArgs),
+    /// End a mount
+    Umount(UmountArgs),
+    /// Keep a directory and a store alike, where a store cannot be mounted
+    Sync(SyncArgs),
     /// Keys for content that only clients can open
     #[command(subcommand)]
     Seal(SealCommand),
@@ -100,6 +110,9 @@ pub(crate) enum Command {
     Check,
     /// Make all vectors for search by meaning anew
     Reembed(ReembedArgs),
+    /// What models read beside the rules
+    #[command(subcommand)]
+    Knowledge(KnowledgeCommand),
     /// Measure search on questions whose answers are known
     Eval(EvalArgs),
     /// Copy the database to a new file while work goes on
@@ -460,24 +473,6 @@ impl KeyLevel {
             Self::Full => "full",
         }
     }
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum SessionCommand {
-    /// Make a session with stores attached
-    Create {
-        /// Store id or name, with :ro for reading only or :rw; repeat for several
-        #[arg(long = "store", value_name = "STORE[:ro|:rw]")]
-        stores: Vec<String>,
-        /// A title for people
-        #[arg(long)]
-        title: Option<String>,
-    },
-    /// Print the text that tells a model which stores it has
-    Note {
-        /// Session id (sesn_…)
-        id: String,
-    },
 }
 
 #[derive(Debug, clap::Args)]

@@ -18,7 +18,7 @@ pub(super) async fn run(client: &mut Client, format: Format) -> Result<(), Failu
     let is_ok = report["ok"].as_bool() == Some(true);
     format.show(&report, || {
         let mut text: String = problems.iter().map(|problem| format!("{problem}\n")).collect();
-        for name in ["stores", "memories", "versions", "changes", "vectors"] {
+        for name in ["stores", "memories", "versions", "changes", "vectors", "readings"] {
             let number = report[name].as_u64().unwrap_or(0);
             text.push_str(&format!("{name:<10}  {number}\n"));
         }

@@ -1,33 +1,46 @@
 //! One client for every command, whichever way the server is reached: over TCP, over the socket of
 //! the data directory, or inside this process when nobody else holds the directory.
 //!
-//! All three speak the same HTTP, so a command cannot behave differently. A process that holds the
-//! directory may end at any moment; every write carries an idempotency key, so the client takes the
-//! directory itself, or asks the next holder, without doing anything twice.
+//! All three speak the same HTTP, so a command cannot behave differently. Every write carries an
+//! idempotency key, so that a lost holder is replaced without doing anything twice. A client can be
+//! cloned and asked many things at once.
 
-use super::reach::{self, Lane, Origin};
+use super::way::{Answered, Ask, Broken, Insistence, Wait, Way, fresh_key};
 use crate::exit::{Exit, Failure};
 use axum::body::Body;
 use bytes::Bytes;
 use http_body_util::BodyExt;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, HeaderValue};
-use hyper::{Method, Request, Response, StatusCode};
-use loci_engine::seam::Seams;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Method, Response, StatusCode};
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
 
 const BETA: HeaderName = HeaderName::from_static("anthropic-beta");
 const BETA_VALUE: HeaderValue = HeaderValue::from_static("agent-memory-2026-07-22");
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const AUDIENCE: HeaderName = HeaderName::from_static("loci-audience");
+const MODEL: HeaderValue = HeaderValue::from_static("model");
 /// How long a lost holder is tried to be replaced.
 const RETRY_FOR: Duration = Duration::from_secs(10);
 
-/// The way to the memories.
+/// The way to the memories, and as whom to go.
+#[derive(Clone)]
 pub(crate) struct Client {
-    origin: Origin,
+    way: Arc<Way>,
     key: Option<String>,
-    lane: Option<Lane>,
+    is_model: bool,
+    patience: Patience,
+}
+
+/// How long an answer is waited for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// For how long a lost answer is asked for again.
+    pub(crate) retry_for: Duration,
+    /// Whether somebody who cannot be reached is tried again.
+    pub(crate) outlasts_absence: bool,
 }
 
 /// What came back instead of a success.
@@ -46,6 +59,11 @@ impl Refused {
             Self::Answer { body, .. } => body["error"][name].as_str(),
             Self::Failed(_) => None,
         }
+    }
+
+    /// The stable code of the error.
+    pub(crate) fn code(&self) -> Option<&str> {
+        self.detail("code")
     }
 
     pub(crate) fn is(&self, status: StatusCode) -> bool {
@@ -74,6 +92,12 @@ impl From<Refused> for Failure {
     }
 }
 
+impl From<Broken> for Refused {
+    fn from(broken: Broken) -> Self {
+        Self::Failed(broken.into())
+    }
+}
+
 /// Whether a request may be sent a second time when its answer is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Repeat {
@@ -83,188 +107,138 @@ enum Repeat {
     Never,
 }
 
-/// A request that can be built again.
-struct Call<'a> {
-    method: Method,
-    target: &'a str,
-    body: Option<Bytes>,
-    idempotency: Option<String>,
-}
-
-/// What went wrong on the way, and whether another way may work.
-pub(crate) enum Broken {
-    /// The connection is gone; nobody knows whether the request was done.
-    Connection(String),
-    /// Asking again would not help.
-    Failed(Failure),
-}
-
-impl From<Broken> for Refused {
-    fn from(broken: Broken) -> Self {
-        Self::Failed(match broken {
-            Broken::Failed(failure) => failure,
-            Broken::Connection(why) => Failure::failed(format!("the connection was lost: {why}")),
-        })
-    }
-}
-
 impl Client {
-    pub(crate) fn new(origin: Origin, key: Option<String>) -> Self {
-        Self { origin, key, lane: None }
+    /// Over a way that others use too.
+    pub(crate) fn over(way: Arc<Way>, key: Option<String>) -> Self {
+        let patience = Patience { retry_for: RETRY_FOR, outlasts_absence: false };
+        Self { way, key, is_model: false, patience }
+    }
+
+    /// The same with another key.
+    #[must_use]
+    pub(crate) fn with_key(&self, key: Option<String>) -> Self {
+        Self { key, ..self.clone() }
+    }
+
+    /// The same, for whoever waits longer or shorter.
+    #[must_use]
+    pub(crate) fn with_patience(&self, patience: Patience) -> Self {
+        Self { patience, ..self.clone() }
+    }
+
+    /// The same for a model, which does not see what is internal.
+    #[must_use]
+    pub(crate) fn as_model(&self) -> Self {
+        Self { is_model: true, ..self.clone() }
     }
 
     /// Reads.
-    pub(crate) async fn get(&mut self, target: &str) -> Result<Value, Refused> {
+    pub(crate) async fn get(&self, target: &str) -> Result<Value, Refused> {
         self.exchange(Method::GET, target, None, Repeat::Safe).await
     }
 
     /// Reads with a body: there is nothing to be remembered and nothing to be done twice.
-    pub(crate) async fn ask(&mut self, target: &str, body: &Value) -> Result<Value, Refused> {
-        let body = Some(Bytes::from(body.to_string()));
-        let call = Call { method: Method::POST, target, body, idempotency: None };
-        let response = self.insist(&call, Repeat::Safe, Wait::ForAll).await?;
-        parse(succeeded(response).await?).await
+    pub(crate) async fn ask(&self, target: &str, body: &Value) -> Result<Value, Refused> {
+        let mut ask = self.request(Method::POST, target)?;
+        ask.headers.insert(CONTENT_TYPE, JSON);
+        ask.body = Some(Bytes::from(body.to_string()));
+        self.whole(&ask, Repeat::Safe).await
     }
 
     /// Writes, once whatever happens.
-    pub(crate) async fn post(&mut self, target: &str, body: &Value) -> Result<Value, Refused> {
+    pub(crate) async fn post(&self, target: &str, body: &Value) -> Result<Value, Refused> {
         self.exchange(Method::POST, target, Some(body), Repeat::Safe).await
     }
 
     /// Writes something whose answer is given only once, such as a secret.
-    pub(crate) async fn post_once(&mut self, target: &str, body: &Value) -> Result<Value, Refused> {
+    pub(crate) async fn post_once(&self, target: &str, body: &Value) -> Result<Value, Refused> {
         self.exchange(Method::POST, target, Some(body), Repeat::Never).await
     }
 
     /// Makes it so, once or again.
-    pub(crate) async fn put(&mut self, target: &str, body: &Value) -> Result<Value, Refused> {
+    pub(crate) async fn put(&self, target: &str, body: &Value) -> Result<Value, Refused> {
         self.exchange(Method::PUT, target, Some(body), Repeat::Safe).await
     }
 
     /// Deletes.
-    pub(crate) async fn delete(&mut self, target: &str) -> Result<Value, Refused> {
+    pub(crate) async fn delete(&self, target: &str) -> Result<Value, Refused> {
         self.exchange(Method::DELETE, target, None, Repeat::Safe).await
     }
 
     /// Reads something large; the body comes as it is made.
-    pub(crate) async fn download(&mut self, target: &str) -> Result<Body, Refused> {
-        let call = Call { method: Method::GET, target, body: None, idempotency: None };
-        let response = self.insist(&call, Repeat::Safe, Wait::ForHead).await?;
-        Ok(succeeded(response).await?.into_body())
+    pub(crate) async fn download(&self, target: &str) -> Result<Body, Refused> {
+        let ask = Ask { wait: Wait::ForHead, ..self.request(Method::GET, target)? };
+        let answered = self.way.ask(&ask, self.insistence(Repeat::Safe)).await?;
+        Ok(succeeded(body_of(answered)).await?.into_body())
     }
 
     /// Writes something large, sent as it is read.
-    pub(crate) async fn upload(&mut self, target: &str, body: Body) -> Result<Value, Refused> {
-        let call = Call { method: Method::POST, target, body: None, idempotency: None };
-        let mut request = self.request(&call)?;
-        let lines = HeaderValue::from_static("application/x-ndjson");
-        request.headers_mut().insert(CONTENT_TYPE, lines);
-        *request.body_mut() = body;
-        let response = self.send(request).await?;
-        parse(succeeded(response).await?).await
+    pub(crate) async fn upload(&self, target: &str, body: Body) -> Result<Value, Refused> {
+        let mut ask = self.request(Method::POST, target)?;
+        ask.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
+        let answered = self.way.ask_once(&ask, body).await?;
+        parse(succeeded(body_of(answered)).await?).await
     }
 
     /// Gives back what the client holds; others may be asking it for something still.
     pub(crate) async fn close(self) {
-        if let Some(Lane::Here(answering)) = self.lane {
-            answering.release().await;
-        }
+        self.way.close().await;
     }
 
     async fn exchange(
-        &mut self,
+        &self,
         method: Method,
         target: &str,
         body: Option<&Value>,
         repeat: Repeat,
     ) -> Result<Value, Refused> {
-        let is_write = method != Method::GET;
-        let call = Call {
-            method,
-            target,
-            body: body.map(|body| Bytes::from(body.to_string())),
-            idempotency: (is_write && repeat == Repeat::Safe).then(fresh_key),
-        };
-        let response = self.insist(&call, repeat, Wait::ForAll).await?;
-        parse(succeeded(response).await?).await
-    }
-
-    /// Sends until there is an answer, reaching for the next holder when one is lost.
-    async fn insist(
-        &mut self,
-        call: &Call<'_>,
-        repeat: Repeat,
-        wait: Wait,
-    ) -> Result<Response<Body>, Refused> {
-        let deadline = Instant::now() + RETRY_FOR;
-        loop {
-            let request = self.request(call)?;
-            let answer = match (self.send(request).await, wait) {
-                (Ok(response), Wait::ForAll) => whole(response).await,
-                (answer, _) => answer,
-            };
-            match answer {
-                Ok(response) => return Ok(response),
-                Err(Broken::Connection(_))
-                    if repeat == Repeat::Safe && !self.is_here() && Instant::now() < deadline =>
-                {
-                    self.lane = None;
-                    tokio::time::sleep(reach::POLL).await;
-                }
-                Err(broken) => return Err(broken.into()),
-            }
+        let mut ask = self.request(method, target)?;
+        if ask.method != Method::GET {
+            let key = HeaderValue::try_from(fresh_key("cli")).expect("hex digits are plain");
+            ask.headers.insert(IDEMPOTENCY_KEY, key);
         }
+        if let Some(body) = body {
+            ask.headers.insert(CONTENT_TYPE, JSON);
+            ask.body = Some(Bytes::from(body.to_string()));
+        }
+        self.whole(&ask, repeat).await
     }
 
-    /// Whether this process is the one that answers: then there is no other to turn to.
-    fn is_here(&self) -> bool {
-        matches!(self.lane, Some(Lane::Here(_)))
+    async fn whole(&self, ask: &Ask<'_>, repeat: Repeat) -> Result<Value, Refused> {
+        let answered = self.way.ask(ask, self.insistence(repeat)).await?;
+        parse(succeeded(body_of(answered)).await?).await
     }
 
-    fn request(&self, call: &Call<'_>) -> Result<Request<Body>, Failure> {
-        let mut request = Request::builder()
-            .method(&call.method)
-            .uri(self.origin.target(call.target))
-            .header(HOST, self.origin.host())
-            .header(BETA, BETA_VALUE);
+    fn insistence(&self, repeat: Repeat) -> Insistence {
+        let Patience { retry_for, outlasts_absence } = self.patience;
+        Insistence { retry_for, outlasts_absence, is_repeatable: repeat == Repeat::Safe }
+    }
+
+    fn request<'a>(&self, method: Method, target: &'a str) -> Result<Ask<'a>, Failure> {
+        let mut headers = HeaderMap::new();
+        headers.insert(BETA, BETA_VALUE);
+        if self.is_model {
+            headers.insert(AUDIENCE, MODEL);
+        }
         if let Some(key) = &self.key {
-            let mut value = HeaderValue::from_str(&format!("Bearer {key}"))
-                .map_err(|_| Failure::usage("the key has characters no key has"))?;
-            value.set_sensitive(true);
-            request = request.header(AUTHORIZATION, value);
+            headers.insert(AUTHORIZATION, bearer(key)?);
         }
-        if let Some(key) = &call.idempotency {
-            request = request.header(IDEMPOTENCY_KEY, key);
-        }
-        if call.body.is_some() {
-            request = request.header(CONTENT_TYPE, "application/json");
-        }
-        let body = call.body.clone().map_or_else(Body::empty, Body::from);
-        request.body(body).map_err(|error| Failure::usage(format!("not a request: {error}")))
-    }
-
-    async fn send(&mut self, request: Request<Body>) -> Result<Response<Body>, Broken> {
-        if self.lane.as_ref().is_none_or(Lane::is_closed) {
-            self.lane = Some(self.origin.reach().await.map_err(Broken::Failed)?);
-        }
-        let lane = self.lane.as_mut().expect("just reached");
-        lane.send(request).await
+        Ok(Ask { method, target, headers, body: None, wait: Wait::ForAll })
     }
 }
 
-/// How much of an answer has to be here before it counts.
-#[derive(Debug, Clone, Copy)]
-enum Wait {
-    ForHead,
-    ForAll,
+/// A key as a header carries it.
+pub(crate) fn bearer(key: &str) -> Result<HeaderValue, Failure> {
+    let mut value = HeaderValue::from_str(&format!("Bearer {key}"))
+        .map_err(|_| Failure::usage("the key has characters no key has"))?;
+    value.set_sensitive(true);
+    Ok(value)
 }
 
-/// Reads a body to its end, so that one that is cut off counts as no answer.
-async fn whole(response: Response<Body>) -> Result<Response<Body>, Broken> {
-    let (parts, body) = response.into_parts();
-    match body.collect().await {
-        Ok(collected) => Ok(Response::from_parts(parts, Body::from(collected.to_bytes()))),
-        Err(error) => Err(Broken::Connection(error.to_string())),
+fn body_of(answered: Answered) -> Response<Body> {
+    match answered {
+        Answered::Whole(response) => response.map(Body::from),
+        Answered::Stream(response) => response,
     }
 }
 
@@ -279,14 +253,8 @@ async fn succeeded(response: Response<Body>) -> Result<Response<Body>, Refused> 
 }
 
 async fn parse(response: Response<Body>) -> Result<Value, Refused> {
-    let bytes = whole(response).await?.into_body().collect().await;
+    let bytes = response.into_body().collect().await;
     let bytes = bytes.map_err(|error| Broken::Connection(error.to_string()))?.to_bytes();
     serde_json::from_slice(&bytes)
         .map_err(|_| Failure::failed("the answer is not one of a loci server").into())
-}
-
-fn fresh_key() -> String {
-    let mut random = [0u8; 16];
-    Seams::real().fill(&mut random);
-    format!("cli-{}", hex::encode(random))
 }

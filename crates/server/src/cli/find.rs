@@ -29,7 +29,7 @@ pub(crate) fn store_url(id: &str) -> String {
 
 /// Walks a paged list until its end, or until `each` has seen enough.
 pub(crate) async fn each(
-    client: &mut Client,
+    client: &Client,
     url: &str,
     query: &[(&str, &str)],
     mut visit: impl FnMut(&Value) -> Result<ControlFlow<()>, Failure>,
@@ -57,10 +57,7 @@ pub(crate) async fn each(
 }
 
 /// The id of a store given by id or name; `None` if no store has the name.
-pub(crate) async fn find_store(
-    client: &mut Client,
-    named: &str,
-) -> Result<Option<String>, Failure> {
+pub(crate) async fn find_store(client: &Client, named: &str) -> Result<Option<String>, Failure> {
     if named.starts_with("memstore_") {
         return Ok(Some(named.to_owned()));
     }
@@ -85,7 +82,7 @@ pub(crate) async fn find_store(
 }
 
 /// The id of a store that must be there.
-pub(crate) async fn store(client: &mut Client, named: &str) -> Result<String, Failure> {
+pub(crate) async fn store(client: &Client, named: &str) -> Result<String, Failure> {
     let found = find_store(client, named).await?;
     found.ok_or_else(|| Failure::not_found(format!("memory store {named:?} not found")))
 }
@@ -104,7 +101,7 @@ pub(crate) enum Extent {
 
 /// The live memory at a path.
 pub(crate) async fn find_memory(
-    client: &mut Client,
+    client: &Client,
     store: &str,
     path: &MemoryPath,
     extent: Extent,
@@ -126,7 +123,7 @@ pub(crate) async fn find_memory(
 }
 
 /// One version, with its content.
-pub(crate) async fn version(client: &mut Client, store: &str, id: &str) -> Result<Value, Refused> {
+pub(crate) async fn version(client: &Client, store: &str, id: &str) -> Result<Value, Refused> {
     client.get(&format!("{}/memory_versions/{}", store_url(store), encode(id))).await
 }
 

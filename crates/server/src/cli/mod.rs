@@ -23,11 +23,14 @@ mod history;
 mod import;
 mod ingest;
 mod key;
+mod knowledge;
 mod list;
 mod mcp;
+mod mount;
 mod move_all;
 mod move_progress;
 mod output;
+mod port;
 mod put;
 mod reach;
 mod redact;
@@ -37,6 +40,8 @@ mod seal;
 mod search;
 mod session;
 mod store;
+mod sync;
+mod way;
 
 pub(crate) use args::{Args, Command};
 
@@ -51,6 +56,7 @@ use client::Client;
 use loci_model::Content;
 use output::Format;
 use reach::Origin;
+use way::{Upkeep, Way};
 
 /// Runs what the command line says.
 pub(crate) async fn run(args: Args) -> Result<(), Failure> {
@@ -88,6 +94,9 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     if let Command::Seal(command) = &command {
         return seal::run(format, command);
     }
+    if let Command::Umount(args) = &command {
+        return mount::umount(format, args).await;
+    }
     let content = match &command {
         Command::Put(args) => put::content(args)?,
         _ => Content::Text(String::new()),
@@ -98,10 +107,15 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         return mcp::install(format, &common, install);
     }
     let (origin, key) = origin(&common, &command)?;
+    if let Command::Mount(args) = &command
+        && args.starts_background()
+    {
+        return mount::start_in_background(format, args);
+    }
     if let Command::Mcp(args) = &command {
         return mcp::run(origin, key, args).await;
     }
-    let mut client = Client::new(origin.clone(), key);
+    let mut client = Client::over(Way::new(origin.clone(), upkeep(&command)), key);
     let done = match &command {
         Command::Console => console::run(&mut client, format, &origin).await,
         Command::Put(args) => put::run(&mut client, format, args, &content).await,
@@ -123,8 +137,11 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         Command::Agent(command) => agent::run(&mut client, format, command).await,
         Command::Events(args) => events::run(&mut client, format, args).await,
         Command::Session(command) => session::run(&mut client, format, command).await,
+        Command::Mount(args) => mount::run(&client, format, args).await,
+        Command::Sync(args) => sync::run(&client, format, args).await,
         Command::Check => check::run(&mut client, format).await,
         Command::Reembed(args) => reembed::run(&mut client, format, args).await,
+        Command::Knowledge(command) => knowledge::run(&mut client, format, command).await,
         Command::Backup(args) => backup::backup(&mut client, format, &args.file).await,
         Command::Export(args) => backup::export(&mut client, format, &args.file).await,
         Command::Import(args) => import::run(&mut client, format, &args.file).await,
@@ -134,7 +151,8 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         | Command::Eval(_)
         | Command::Move(_)
         | Command::Extract(_)
-        | Command::Seal(_) => Ok(()),
+        | Command::Seal(_)
+        | Command::Umount(_) => Ok(()),
     };
     client.close().await;
     done
@@ -156,6 +174,14 @@ fn origin(common: &Common, command: &Command) -> Result<(Origin, Option<String>)
     let place = Place::given(common.data.clone(), common.database.clone())?;
     let place = place.unwrap_or_else(Place::default_directory);
     Ok((Origin::Place { place, may_create: may_create(command) }, common.key.clone()))
+}
+
+/// Whether a command stays, and has to do a server's work while it holds a directory.
+fn upkeep(command: &Command) -> Upkeep {
+    match command {
+        Command::Mount(_) | Command::Sync(_) => Upkeep::Standing,
+        _ => Upkeep::None,
+    }
 }
 
 /// Whether a command makes sense where nothing is yet.

@@ -143,6 +143,7 @@ fn show(format: Format, verify_only: bool, tally: &Tally) -> Result<(), Failure>
         ("memories", tally.memories),
         ("changes", tally.entries),
         ("vectors", tally.vectors),
+        ("readings", tally.readings),
     ];
     let mut document = json!({"type": "move", "equal": true, "moved": !verify_only});
     for (name, count) in counts {

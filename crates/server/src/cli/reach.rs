@@ -5,7 +5,6 @@
 //! the holder over its socket. A holder that is just starting or stopping has the lock but no
 //! socket; it is waited for. Nobody has to know which process is which.
 
-use super::client::Broken;
 use crate::config::{Config, SearchConfig};
 use crate::exit::Failure;
 use crate::held::{self, Refusal};
@@ -14,15 +13,14 @@ use crate::place::{DatabaseUrl, Place};
 use crate::socket;
 use crate::wire::{Answering, Holding};
 use axum::body::Body;
+use hyper::Uri;
 use hyper::client::conn::http1::{self, SendRequest};
-use hyper::{Request, Response, Uri};
 use hyper_util::rt::TokioIo;
 use std::path::Path;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
-use tower::ServiceExt;
 
 /// Between two looks at a directory that is changing hands.
 pub(super) const POLL: Duration = Duration::from_millis(20);
@@ -183,36 +181,6 @@ where
     // How it ends shows in the requests that are under way.
     tokio::spawn(async move { drop(connection.await) });
     Ok(Lane::Wire(sender))
-}
-
-impl Lane {
-    pub(super) fn is_closed(&self) -> bool {
-        match self {
-            Self::Wire(sender) => sender.is_closed(),
-            Self::Here(_) => false,
-        }
-    }
-
-    pub(super) async fn send(
-        &mut self,
-        mut request: Request<Body>,
-    ) -> Result<Response<Body>, Broken> {
-        match self {
-            Self::Here(answering) => {
-                request.extensions_mut().insert(answering.operator());
-                match answering.router().oneshot(request).await {
-                    Ok(response) => Ok(response),
-                    Err(never) => match never {},
-                }
-            }
-            Self::Wire(sender) => {
-                let gone = |error: hyper::Error| Broken::Connection(error.to_string());
-                sender.ready().await.map_err(gone)?;
-                let response = sender.send_request(request).await.map_err(gone)?;
-                Ok(response.map(Body::new))
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,13 @@ use crate::exit::Failure;
 use serde_json::{Value, json};
 use std::time::Duration;
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReembedArgs {
+    /// Begin, and leave the rest to the background
+    #[arg(long)]
+    no_wait: bool,
+}
+
 const POLL: Duration = Duration::from_millis(200);
 
 #[derive(Debug, clap::Args)]

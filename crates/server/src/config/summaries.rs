@@ -3,28 +3,14 @@
 //!
 //! The model's key is named, never written.
 
-use super::env;
+use super::endpoint::{self, Api, EndpointConfig};
 use crate::exit::Failure;
-use loci_engine::Secret;
-use loci_model::limit;
 use serde::Deserialize;
 use std::time::Duration;
 
 const TIMEOUT_SECS_DEFAULT: u64 = 60;
-const TIMEOUT_SECS_MAX: u64 = 600;
 const RETRIES_DEFAULT: u32 = 2;
-const RETRIES_MAX: u32 = 10;
 const PER_HOUR_DEFAULT: u32 = 60;
-
-/// Whose request an endpoint takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Api {
-    /// `/chat/completions`
-    OpenAi,
-    /// `/messages`
-    Anthropic,
-}
 
 /// `[summaries]`
 #[derive(Debug, Deserialize)]
@@ -42,63 +28,28 @@ pub(crate) struct SummariesSection {
 /// How a model is asked for a summary.
 #[derive(Debug, Clone)]
 pub(crate) struct SummariesConfig {
-    pub(crate) api: Api,
-    pub(crate) url: String,
-    pub(crate) model: String,
-    pub(crate) api_key: Option<Secret>,
-    /// For one request.
-    pub(crate) timeout: Duration,
-    /// After a failure that may pass.
-    pub(crate) retries: u32,
+    pub(crate) endpoint: EndpointConfig,
     /// What is beyond it is quoted.
     pub(crate) requests_per_hour: u32,
 }
 
 impl SummariesSection {
     pub(super) fn check(&self) -> Result<(), String> {
-        let rest = self.url.strip_prefix("http://").or_else(|| self.url.strip_prefix("https://"));
-        let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or(""));
-        if host.is_none_or(|host| host.is_empty() || host.contains('@')) {
-            // Not shown: somebody may have put a password there.
-            return Err("summaries.url must be http:// or https://, a host and a path, without a \
-                        password"
-                .into());
-        }
-        if self.model.is_empty() || self.model.chars().count() > limit::NAME_CHARS_MAX {
-            let max = limit::NAME_CHARS_MAX;
-            return Err(format!("summaries.model takes 1 to {max} characters"));
-        }
-        if !(1..=TIMEOUT_SECS_MAX).contains(&self.timeout_seconds.unwrap_or(1)) {
-            return Err(format!("summaries.timeout_seconds takes 1 to {TIMEOUT_SECS_MAX}"));
-        }
-        if self.retries.is_some_and(|retries| retries > RETRIES_MAX) {
-            return Err(format!("summaries.retries takes 0 to {RETRIES_MAX}"));
-        }
-        Ok(())
+        endpoint::check("summaries", &self.url, &self.model, self.timeout_seconds, self.retries)
     }
 
     /// The section with its defaults, and the key it names.
     pub(crate) fn resolve(&self) -> Result<SummariesConfig, Failure> {
-        let api_key = match &self.api_key_env {
-            None => None,
-            Some(name) => {
-                let unset =
-                    || Failure::failed(format!("summaries: {name} is not set in the environment"));
-                let key = env(name).ok_or_else(unset)?;
-                super::check_presentable(&key)
-                    .map_err(|why| Failure::failed(format!("summaries: {name} {why}")))?;
-                Some(Secret::given(key))
-            }
-        };
-        Ok(SummariesConfig {
+        let endpoint = EndpointConfig {
             api: self.api,
             url: self.url.clone(),
             model: self.model.clone(),
-            api_key,
+            api_key: endpoint::key("summaries", self.api_key_env.as_deref())?,
             timeout: Duration::from_secs(self.timeout_seconds.unwrap_or(TIMEOUT_SECS_DEFAULT)),
             retries: self.retries.unwrap_or(RETRIES_DEFAULT),
-            requests_per_hour: self.requests_per_hour.unwrap_or(PER_HOUR_DEFAULT),
-        })
+        };
+        let requests_per_hour = self.requests_per_hour.unwrap_or(PER_HOUR_DEFAULT);
+        Ok(SummariesConfig { endpoint, requests_per_hour })
     }
 }
 
@@ -118,8 +69,9 @@ mod tests {
         assert!(parse("").unwrap().is_none());
         let text = "[summaries]\napi = 'openai'\nurl = 'http://127.0.0.1:9/v1'\nmodel = 'm'\n";
         let found = parse(text).unwrap().unwrap();
-        assert_eq!((found.api, found.retries, found.requests_per_hour), (Api::OpenAi, 2, 60));
-        assert_eq!(found.timeout, Duration::from_secs(60));
+        let endpoint = found.endpoint;
+        assert_eq!((endpoint.api, endpoint.retries), (Api::OpenAi, 2));
+        assert_eq!((endpoint.timeout, found.requests_per_hour), (Duration::from_secs(60), 60));
     }
 
     #[test]

@@ -6,7 +6,8 @@ select
     m.live,
     v.kept,
     v.kept + r.entries,
-    x.kept
+    x.kept,
+    y.kept
 from store as s
 cross join lateral (
     select count(*) as live, coalesce(sum(m.size_bytes), 0) as bytes
@@ -26,5 +27,8 @@ cross join lateral (
 cross join lateral (
     select count(*) as kept from vector as x where x.store_id = s.store_id
 ) as x
+cross join lateral (
+    select count(*) as kept from reading as y where y.store_id = s.store_id
+) as y
 where s.store_id = any($1)
 order by s.store_id

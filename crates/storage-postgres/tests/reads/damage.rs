@@ -5,7 +5,8 @@ use loci_model::{At, Grant, GrantId, Grantee, Level, StoreId, StorePolicy, Versi
 use loci_storage::contract::fixture::{World, append, path};
 use loci_storage::mem::MemStorage;
 use loci_storage::{
-    AsOf, GenerationId, Mutation, Receipt, Storage, StorageError, VectorBatch, VectorSource,
+    AsOf, GenerationId, Mutation, NewReading, ReadingBatch, Receipt, Spent, Storage, StorageError,
+    VectorBatch, VectorSource,
 };
 use loci_test_postgres::{Build, Database};
 use std::sync::Arc;
@@ -37,6 +38,19 @@ async fn put_vectors(world: &World, generation: GenerationId, version: VersionId
         VectorBatch { workspace, generation, store, through: u64::MAX, vectors, words: Vec::new() };
     let put = world.write(Mutation::PutVectors(batch)).await.unwrap();
     assert_eq!(put, Receipt::VectorsPut(1));
+}
+
+async fn put_reading(world: &World, version: VersionId) {
+    let reading = NewReading { version, claims: "[]".into(), at: world.now() };
+    let batch = ReadingBatch {
+        workspace: world.workspace,
+        store: world.store,
+        reader: "test:m".into(),
+        through: 1,
+        spent: Spent::default(),
+        readings: vec![reading],
+    };
+    world.write(Mutation::PutReadings(batch)).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,6 +96,8 @@ async fn the_check_finds_each_kind_of_damage() {
         ("delete from generation", "do not fit their generation"),
         ("update vector_mark set through = 9", "reach where they cannot"),
         ("update vector_mark set generation = 9", "reach where they cannot"),
+        ("update reading set seq = seq + 900", "it was read though it has no text"),
+        ("update reading_mark set through = 9", "read further than it goes"),
         (
             "insert into redaction select store_id, 4, workspace_id, 1, 4, null, last_at + 1, '' \
             from store",
@@ -95,6 +111,7 @@ async fn the_check_finds_each_kind_of_damage() {
     }
     let generation = new_generation(&world).await;
     put_vectors(&world, generation, heads[0]).await;
+    put_reading(&world, heads[0]).await;
     assert_eq!(world.storage.check().await.unwrap().problems, [""; 0]);
     drop(world);
     for (sql, expected) in cases {

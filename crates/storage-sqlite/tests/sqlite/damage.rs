@@ -1,6 +1,6 @@
 //! Damage below us is noticed: wrong bytes are never served as right, and the check names them.
 
-use super::{new_generation, put_vectors, world};
+use super::{new_generation, put_reading, put_vectors, world};
 use loci_model::{At, View};
 use loci_storage::contract::fixture::{append, path};
 use loci_storage::{AsOf, Mutation, StorageError};
@@ -50,6 +50,8 @@ async fn the_check_finds_each_kind_of_damage() {
         ("delete from generation", "do not fit their generation"),
         ("update vector_mark set through = 9", "reach where they cannot"),
         ("update vector_mark set generation = 9", "reach where they cannot"),
+        ("update reading set version = version + 1", "it was read though it has no text"),
+        ("update reading_mark set through = 9", "read further than it goes"),
         ("update event set detail = 'read' where seq = 2", "event 2 does not follow"),
         ("update event set detail = '' where seq = 2", "event 2 does not follow"),
         ("update event set at = at + 1 where seq = 1", "event 1 does not follow"),
@@ -69,6 +71,7 @@ async fn the_check_finds_each_kind_of_damage() {
         }
         let generation = new_generation(&world).await;
         put_vectors(&world, generation, &heads[..1], &[1; 4]).await;
+        put_reading(&world, heads[0], "[]").await;
         for _ in 0..3 {
             let happening = world.happening(loci_model::event::kind::SEARCHED);
             world.write(Mutation::Record(happening)).await.unwrap();

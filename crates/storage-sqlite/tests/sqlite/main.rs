@@ -12,7 +12,10 @@ mod scrub;
 
 use loci_model::VersionId;
 use loci_storage::contract::fixture::World;
-use loci_storage::{GenerationId, Mutation, Receipt, Storage, VectorBatch, VectorSource};
+use loci_storage::{
+    GenerationId, Mutation, NewReading, ReadingBatch, Receipt, Spent, Storage, VectorBatch,
+    VectorSource,
+};
 use loci_storage_sqlite::{SqliteOptions, SqliteStorage};
 use std::path::Path;
 use std::sync::Arc;
@@ -56,6 +59,20 @@ async fn put_vectors(
     };
     let put = world.write(Mutation::PutVectors(batch)).await.unwrap();
     assert_eq!(put, Receipt::VectorsPut(versions.len() as u64));
+}
+
+/// Keeps what a reader found in a version of the world's store.
+async fn put_reading(world: &World, version: VersionId, claims: &str) {
+    let batch = ReadingBatch {
+        workspace: world.workspace,
+        store: world.store,
+        reader: "test:m".into(),
+        through: 0,
+        spent: Spent::default(),
+        readings: vec![NewReading { version, claims: claims.into(), at: world.now() }],
+    };
+    let put = world.write(Mutation::PutReadings(batch)).await.unwrap();
+    assert_eq!(put, Receipt::ReadingsPut(1));
 }
 
 async fn world() -> (World, TempDir) {

@@ -1,7 +1,7 @@
 //! Directories of older formats. What a released version wrote opens in this one, with everything in
 //! it, and what the newer format no longer keeps is gone from the files.
 
-use super::{new_generation, open, put_vectors, world};
+use super::{new_generation, open, put_reading, put_vectors, world};
 use loci_model::event::kind;
 use loci_model::policy::Relation;
 use loci_model::{
@@ -28,6 +28,14 @@ const FORMAT_1: &str = include_str!("../../migrations/0001_init.sql");
 const FORMAT_2: &str = include_str!("../../migrations/0002_vectors.sql");
 /// From format 2 to format 3.
 const FORMAT_3: &str = include_str!("../../migrations/0003_sharing.sql");
+
+/// From format 3 to format 4.
+const FORMAT_4: &str = include_str!("../../migrations/0004_tails.sql");
+/// From format 4 to format 5.
+const FORMAT_5: &str = include_str!("../../migrations/0005_compaction.sql");
+
+/// What this version writes.
+const FORMAT: i64 = 6;
 
 /// Tables of format 1 in an order in which rows may come.
 const TABLES: [&str; 12] = [
@@ -80,6 +88,13 @@ fn write_format_3(from: &Path, to: &Path) {
     let schema = format!("{FORMAT_1}\n{FORMAT_2}\n{FORMAT_3}");
     let tables = [&TABLES[..], &TABLES_2, &TABLES_3].concat();
     write_format(3, &schema, &tables, from, to).close().unwrap();
+}
+
+/// The same as a directory of format 5, which has the tables of format 3.
+fn write_format_5(from: &Path, to: &Path) {
+    let schema = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5].join("\n");
+    let tables = [&TABLES[..], &TABLES_2, &TABLES_3].concat();
+    write_format(5, &schema, &tables, from, to).close().unwrap();
 }
 
 fn write_format(
@@ -165,7 +180,7 @@ async fn a_directory_of_format_1_opens_with_everything_in_it() {
     assert!(!old.path().join("loci.db-wal").exists());
     let conn = rusqlite::Connection::open(old.path().join("loci.db")).unwrap();
     let format: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(format, 5);
+    assert_eq!(format, FORMAT);
     let tables = "select count(*) from sqlite_schema where name like 'memory_fts%'";
     assert_eq!(conn.query_row(tables, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
     conn.close().unwrap();
@@ -291,7 +306,7 @@ async fn a_directory_of_format_2_opens_with_everything_in_it() {
     }
     let conn = rusqlite::Connection::open(old.path().join("loci.db")).unwrap();
     let format: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(format, 5);
+    assert_eq!(format, FORMAT);
 }
 
 #[tokio::test]
@@ -360,7 +375,37 @@ async fn a_directory_of_format_3_opens_and_its_texts_grow_on() {
     world.assert_sound().await;
     let conn = rusqlite::Connection::open(old.path().join("loci.db")).unwrap();
     let format: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(format, 5);
+    assert_eq!(format, FORMAT);
     let shared = "select count(*) from payload where base is not null";
     assert_eq!(conn.query_row(shared, [], |row| row.get::<_, i64>(0)).unwrap(), 3);
+}
+
+/// Format 5 had no place for what readers find. What it holds can be read, and what is found is
+/// kept and goes with it.
+#[tokio::test]
+async fn a_directory_of_format_5_opens_and_can_be_read() {
+    let (mut world, dir) = world().await;
+    let guest = furnish_format_2(&world).await;
+    let memory = world.put("/note", "something new").await;
+    let expected = all_of_format_2(&world, guest).await;
+    world.storage = Arc::new(MemStorage::new());
+    let old = tempfile::tempdir().unwrap();
+    write_format_5(dir.path(), old.path());
+    world.storage = open(old.path());
+    assert_eq!(all_of_format_2(&world, guest).await, expected);
+    let lags = world.storage.reading_lags("test:m", None, 9).await.unwrap();
+    assert!(lags.iter().any(|lag| lag.store == world.store && lag.through == 0));
+    put_reading(&world, memory.head, "[1]").await;
+    let pass = world.search_pass();
+    let found = world.storage.readings(&pass, world.store, &[memory.id]).await.unwrap();
+    assert_eq!(found[0].claims, "[1]");
+    world.assert_sound().await;
+    let version = VersionId::from_u128(next_bits());
+    let erase = Mutation::Erase { pass: world.manage_pass(), memory: memory.id, version };
+    world.write(erase).await.unwrap();
+    assert!(world.storage.readings(&pass, world.store, &[memory.id]).await.unwrap().is_empty());
+    world.assert_sound().await;
+    let conn = rusqlite::Connection::open(old.path().join("loci.db")).unwrap();
+    let format: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert_eq!(format, FORMAT);
 }

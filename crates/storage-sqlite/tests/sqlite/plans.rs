@@ -4,7 +4,7 @@
 use super::world;
 use rusqlite::Connection;
 
-const PAGES: [(&str, &str); 35] = [
+const PAGES: [(&str, &str); 38] = [
     ("path up", include_str!("../../queries/memory/list_path_ascending.sql")),
     ("path down", include_str!("../../queries/memory/list_path_descending.sql")),
     ("created up", include_str!("../../queries/memory/list_created_ascending.sql")),
@@ -29,6 +29,9 @@ const PAGES: [(&str, &str); 35] = [
     ("changed texts", include_str!("../../queries/change/touched.sql")),
     ("vectors", include_str!("../../queries/vector/shown.sql")),
     ("the same vectors", include_str!("../../queries/vector/same.sql")),
+    ("what was read in a memory", include_str!("../../queries/reading/of_memory.sql")),
+    ("what was read since", include_str!("../../queries/reading/after.sql")),
+    ("whether it was read", include_str!("../../queries/reading/is_read.sql")),
     ("repeated", include_str!("../../queries/memory/repeated.sql")),
     ("a store at an address", include_str!("../../queries/store/at_address.sql")),
     ("relation", include_str!("../../queries/membership/relation.sql")),

@@ -1,7 +1,7 @@
 //! After a redaction, an erasure or a purge is acknowledged, what was taken away is in none of the
 //! files. Every test first makes sure that it was there, or it would prove nothing.
 
-use super::{new_generation, open, put_vectors, world};
+use super::{new_generation, open, put_reading, put_vectors, world};
 use loci_model::{Attributes, View};
 use loci_storage::contract::fixture::{
     World, append, put, remove, rename, update, with_attributes,
@@ -250,6 +250,33 @@ async fn vectors_of_what_is_scrubbed_are_gone_from_every_file() {
     let pass = world.search_pass();
     let kept = world.storage.vectors(&pass, world.store, generations[0], &others).await;
     assert!(kept.unwrap().iter().all(Option::is_some));
+    world.assert_sound().await;
+}
+
+/// What readers found quotes what they read, so it goes with it.
+#[tokio::test]
+async fn readings_are_gone_from_every_file_with_what_was_read() {
+    let (world, dir) = world().await;
+    let claims = format!("[{CANARY}]");
+    let (mut heads, mut kept) = (Vec::new(), Vec::new());
+    for n in 0..50 {
+        let memory = world.put(&format!("/{n}"), "text").await;
+        let is_kept = n % 5 == 0;
+        put_reading(&world, memory.head, if is_kept { "[kept]" } else { &claims }).await;
+        // Written over once, so that old rows are somewhere, too.
+        put_reading(&world, memory.head, if is_kept { "[kept]" } else { &claims }).await;
+        if is_kept { kept.push(memory.id) } else { heads.push(memory) }
+    }
+    assert!(sightings(dir.path()) > 40);
+    world.edit(update(heads[0].id, "clean")).await.unwrap();
+    world.write(Mutation::Redact(world.manage_pass(), heads[0].head)).await.unwrap();
+    for memory in &heads[1..] {
+        erase(&world, memory.id).await.unwrap();
+    }
+    assert_eq!(sightings(dir.path()), 0);
+    let pass = world.search_pass();
+    let found = world.storage.readings(&pass, world.store, &kept).await.unwrap();
+    assert_eq!(found.len(), kept.len());
     world.assert_sound().await;
 }
 

@@ -138,6 +138,23 @@ macro_rules! for_each_contract_case {
                 an_imported_store_begins_without_vectors
                 writes_of_vectors_can_be_repeated
             }
+            reading {
+                readings_come_back_as_they_were_written
+                a_reader_reads_a_memory_once
+                what_was_read_since_is_named
+                readings_count_while_the_content_is_what_was_read
+                readings_go_with_what_is_scrubbed
+                versions_without_text_take_no_readings
+                readings_are_what_the_reader_may_get
+                what_is_to_be_read_comes_in_steps
+                stores_that_a_reader_is_behind_in_are_named
+                what_reading_cost_is_added_up_by_day
+                a_reader_is_forgotten_in_steps
+                readings_stay_in_their_workspace
+                readings_that_break_a_rule_are_refused
+                readings_go_with_their_store
+                writes_of_readings_can_be_repeated
+            }
             as_of {
                 each_moment_has_its_own_texts
                 a_memory_of_the_past_is_as_it_was

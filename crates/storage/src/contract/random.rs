@@ -13,6 +13,7 @@ mod order;
 mod pair;
 mod plan;
 pub mod race;
+mod readings;
 mod side;
 mod stamp;
 mod vectors;

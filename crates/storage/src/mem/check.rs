@@ -3,7 +3,7 @@
 use super::commit::overlap;
 use super::state::{Shelf, State};
 use crate::{CheckReport, GenerationId, fits};
-use loci_model::{Content, Memory, Operation, VersionId};
+use loci_model::{Content, Memory, MemoryId, Operation, VersionId};
 
 impl State {
     pub(super) fn check(&self) -> CheckReport {
@@ -14,8 +14,10 @@ impl State {
             report.versions += shelf.versions().count() as u64;
             report.changes += shelf.feed.len() as u64;
             report.vectors += shelf.vectors.len() as u64;
+            report.readings += shelf.readings.kept.len() as u64;
             let store = shelf.store.id;
             let problems = shelf.problems().chain(shelf.problems_of_vectors(self));
+            let problems = problems.chain(shelf.problems_of_readings());
             let named = problems.map(|problem| format!("{store}: {problem}"));
             report.problems.extend(named);
         }
@@ -70,6 +72,18 @@ impl Shelf {
         unfit
             .map(|((_, version), _)| format!("{version} has vectors that do not fit"))
             .chain(ahead.map(|(id, _)| format!("the mark of generation {} does not fit", id.0)))
+    }
+
+    fn problems_of_readings(&self) -> impl Iterator<Item = String> {
+        let is_fit = |id: MemoryId, version: VersionId| {
+            self.text_version(version).is_some_and(|version| version.memory == id)
+        };
+        let kept = self.readings.kept.values().map(|(_, reading)| reading);
+        let end = self.feed.len() as u64;
+        let ahead = self.readings.marks.values().filter(move |mark| mark.through > end);
+        kept.filter(move |reading| !is_fit(reading.memory, reading.version))
+            .map(|reading| format!("{} was read where it has no text", reading.version))
+            .chain(ahead.map(|mark| format!("{} is said to have read too far", mark.reader)))
     }
 
     fn problems_of_paths(&self) -> impl Iterator<Item = String> {

@@ -190,7 +190,7 @@ impl Shelf {
             empty(redacted, redaction);
         }
         let redacted = redacted.clone();
-        self.drop_vectors(version);
+        self.drop_derived(version);
         self.push_change(&redacted, ChangeOp::Redacted, redaction.by, redaction.at, reason);
         Ok(())
     }

@@ -104,6 +104,7 @@ impl State {
                 Receipt::Generation(found.ok_or(StorageError::NotFound("generation"))?)
             }
             ReceiptRefs::VectorsPut(written) => Receipt::VectorsPut(*written),
+            ReceiptRefs::ReadingsPut(written) => Receipt::ReadingsPut(*written),
             ReceiptRefs::Member(membership) => Receipt::Member(*membership),
             ReceiptRefs::MemberRemoved(group, member, revoked) => {
                 Receipt::MemberRemoved { group: *group, member: *member, revoked: revoked.clone() }

@@ -58,7 +58,7 @@ impl State {
         for memory in doomed {
             let purged = shelf.memories.remove(&memory);
             for version in purged.iter().flat_map(|kept| &kept.versions) {
-                shelf.drop_vectors(version.id);
+                shelf.drop_derived(version.id);
             }
         }
         let is_done = shelf.memories.is_empty();
@@ -80,7 +80,7 @@ impl Shelf {
         }
         empty(version, Redaction { at, by: pass.actor() });
         let scrubbed = super::state::version_in(View::Basic, version);
-        self.drop_vectors(scrubbed.id);
+        self.drop_derived(scrubbed.id);
         self.push_change(&scrubbed, ChangeOp::Redacted, pass.actor(), at, why);
         true
     }

@@ -1,6 +1,7 @@
 //! The oracle's tables. A memory is nothing but its list of versions: whether it is live, where it
 //! is and what it holds is read off the last one, so no copy can disagree with the history.
 
+use super::readings::Readings;
 use crate::{Generation, GenerationId, ReceiptRefs, Result, StorageError};
 use loci_model::query::StoreStats;
 use loci_model::{
@@ -51,6 +52,7 @@ pub(super) struct Shelf {
     pub(super) vectors: BTreeMap<(GenerationId, VersionId), Vec<u8>>,
     /// Up to which feed number each generation's vectors reach.
     pub(super) marks: BTreeMap<GenerationId, u64>,
+    pub(super) readings: Readings,
 }
 
 /// A memory, live or removed: its versions, oldest first, each with its content.
@@ -95,6 +97,7 @@ impl Shelf {
             feed: Vec::new(),
             vectors: BTreeMap::new(),
             marks: BTreeMap::new(),
+            readings: Readings::default(),
         }
     }
 

@@ -169,15 +169,16 @@ impl Shelf {
     }
 
     /// A version that still has its text.
-    fn text_version(&self, id: VersionId) -> Option<&Version> {
+    pub(super) fn text_version(&self, id: VersionId) -> Option<&Version> {
         let has_text = |version: &&Version| {
             version.id == id && version.content.as_ref().is_some_and(|content| !content.is_sealed())
         };
         self.versions().find(has_text)
     }
 
-    /// Drops the vectors of a version.
-    pub(super) fn drop_vectors(&mut self, version: VersionId) {
+    /// Drops what was made from the text of a version.
+    pub(super) fn drop_derived(&mut self, version: VersionId) {
         self.vectors.retain(|(_, of), _| *of != version);
+        self.readings.drop_version(version);
     }
 }

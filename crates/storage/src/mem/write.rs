@@ -52,6 +52,10 @@ impl State {
             Mutation::DropGeneration { generation, limit } => {
                 Ok(self.drop_generation(generation, limit))
             }
+            Mutation::PutReadings(batch) => self.put_readings(batch),
+            Mutation::ForgetReadings { pass, reader, limit } => {
+                self.forget_readings(&pass, &reader, limit)
+            }
             Mutation::ForgetKeys { before } => {
                 let known = self.idempotency.len();
                 self.idempotency.retain(|_, seen| seen.at >= before);

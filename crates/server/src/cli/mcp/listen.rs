@@ -4,10 +4,10 @@
 //! When the process that answered is gone, the relay listens at the next one. What happened in between
 //! is unknown, so everything subscribed to counts as changed: to look once too often does no harm.
 
+use super::super::way::Answered;
 use super::events::Events;
 use super::message::{ACKNOWLEDGED, Request};
 use super::relay::{Shared, lock};
-use super::way::Answered;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -96,7 +96,7 @@ async fn follow(shared: Shared, uris: Vec<String>, begun: u64) {
     let request = Request::listen(&format!("loci-relay-{begun}"), &uris);
     let mut is_first = true;
     loop {
-        if let Ok(Answered::Stream(response)) = shared.way.ask(&request, None).await {
+        if let Ok(Answered::Stream(response)) = shared.door.ask(&request, None).await {
             let mut events = Events::new(response.into_body());
             while let Some(event) = events.next().await {
                 let event: Value = serde_json::from_str(&event).unwrap_or(Value::Null);

@@ -5,20 +5,21 @@
 //! this very process. So any number of these work on one data directory, and tools, limits and rights
 //! are those of every other door.
 
+mod door;
 mod events;
 mod install;
 mod listen;
 mod message;
 mod relay;
-mod way;
 
 use super::reach::Origin;
+use super::way::{Upkeep, Way};
 use crate::exit::Failure;
 use crate::mcp::{Profile, Profiles};
 use clap::Subcommand;
+use door::Door;
 use install::InstallArgs;
 use relay::Relay;
-use way::Way;
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -48,10 +49,10 @@ pub(super) async fn run(
     key: Option<String>,
     args: &McpArgs,
 ) -> Result<(), Failure> {
-    let way = Way::new(origin, key, args.profiles());
+    let way = Way::new(origin, Upkeep::Standing);
     // What cannot be opened at all is said at once and not by the first message.
     way.begin().await?;
-    Relay::new(way).run().await
+    Relay::new(Door::new(way, key, args.profiles())).run().await
 }
 
 pub(super) use install::run as install;

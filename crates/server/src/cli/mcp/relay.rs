@@ -1,12 +1,13 @@
 //! Standard input to `/mcp`, and its answers to standard output. Messages are worked on side by side;
 //! what comes out is whole lines. Nothing else is ever written to standard output.
 
+use super::super::way::Answered;
+use super::door::Door;
 use super::events::Events;
 use super::listen::Listening;
 use super::message::{
     ACKNOWLEDGED, INVALID_REQUEST, Message, NO_ANSWER, Request, STATELESS, has_batches, refusal,
 };
-use super::way::{Answered, Way};
 use crate::exit::Failure;
 use axum::body::Body;
 use bytes::Bytes;
@@ -31,13 +32,13 @@ const FINISH: Duration = Duration::from_secs(20);
 
 /// The relay.
 pub(super) struct Relay {
-    way: Arc<Way>,
+    door: Arc<Door>,
 }
 
 /// What the messages of one client share.
 #[derive(Clone)]
 pub(super) struct Shared {
-    pub(super) way: Arc<Way>,
+    pub(super) door: Arc<Door>,
     pub(super) out: mpsc::Sender<String>,
     under_way: Arc<Mutex<HashMap<String, AbortHandle>>>,
     /// What the client agreed on, if it agreed on anything.
@@ -46,8 +47,8 @@ pub(super) struct Shared {
 }
 
 impl Relay {
-    pub(super) fn new(way: Way) -> Self {
-        Self { way: Arc::new(way) }
+    pub(super) fn new(door: Door) -> Self {
+        Self { door: Arc::new(door) }
     }
 
     /// Relays until standard input ends.
@@ -55,7 +56,7 @@ impl Relay {
         let (out, lines) = mpsc::channel(LINES_MAX);
         let writing = tokio::spawn(write(lines));
         let shared = Shared {
-            way: Arc::clone(&self.way),
+            door: Arc::clone(&self.door),
             out,
             under_way: Arc::default(),
             version: Arc::default(),
@@ -65,7 +66,7 @@ impl Relay {
         shared.listening.stop();
         drop(shared);
         let written = writing.await;
-        self.way.close().await;
+        self.door.close().await;
         read?;
         match written {
             Ok(Ok(())) => Ok(()),
@@ -213,7 +214,7 @@ impl Shared {
 
     async fn forwarded(&self, request: &Request) -> Option<String> {
         let version = lock(&self.version).clone().filter(|_| request.method != "initialize");
-        match self.way.ask(request, version.as_deref()).await {
+        match self.door.ask(request, version.as_deref()).await {
             Err(failure) => Some(request.refused(NO_ANSWER, &failure.message).to_string()),
             Ok(Answered::Whole(response)) => {
                 if request.method == "initialize" {
@@ -253,7 +254,7 @@ impl Shared {
             if !is_subscription {
                 return;
             }
-            match self.way.ask(request, None).await {
+            match self.door.ask(request, None).await {
                 Ok(Answered::Stream(response)) => events = Events::new(response.into_body()),
                 Ok(Answered::Whole(response)) => {
                     return self.say(readable(request, &response)).await;

@@ -96,7 +96,7 @@ pub(super) async fn export(
 
 /// What is left to be swept, and what can be made again, is not part of what is exported.
 fn without_chores(dump: &str) -> String {
-    let left_behind = ["erasable", "unpurged", "vectors"];
+    let left_behind = ["erasable", "unpurged", "vectors", "readings"];
     let is_kept = |line: &&str| !left_behind.iter().any(|start| line.starts_with(start));
     dump.lines().filter(is_kept).collect::<Vec<_>>().join("\n")
 }

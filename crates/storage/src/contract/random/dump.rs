@@ -175,6 +175,7 @@ pub(super) async fn dump(
     for (name, pass) in [("host", &host_search), ("model", &model_search)] {
         texts(engine, pass, name, &mut add).await;
         vectors(engine, pass, &known_versions, name, &mut add).await;
+        readings(engine, pass, name, &mut add).await;
     }
     text
 }
@@ -340,6 +341,44 @@ async fn vectors(
             let wanted = engine.embeddable(pass, *store, generation.id, 0, 10_000).await;
             add(&format!("vectors wanted by {name}"), &wanted.unwrap());
         }
+    }
+}
+
+/// What readers found; lines that no export carries over.
+async fn readings(
+    engine: &dyn Storage,
+    pass: &SearchPass,
+    name: &str,
+    add: &mut dyn FnMut(&str, &dyn Debug),
+) {
+    add("readings reach", &engine.reading_ends(pass).await.unwrap());
+    for reader in ["small", "large"] {
+        for day in 0..3 {
+            add("readings cost", &engine.spent(reader, day).await.unwrap());
+        }
+        add("readings lack", &engine.reading_lags(reader, None, 10).await.unwrap());
+        add("readings lack", &engine.reading_lags(reader, Some(pass.stores()), 10).await.unwrap());
+        for store in pass.stores() {
+            let wanted = engine.readable(pass, *store, reader, 0, 10_000).await.unwrap();
+            add(&format!("readings wanted by {name}"), &wanted);
+        }
+    }
+    for store in pass.stores() {
+        add("readings marked", &engine.reading_marks(pass, *store).await.unwrap());
+        let (mut after, mut all) = (0, Vec::new());
+        loop {
+            let newly = engine.newly_read(pass, *store, after, 2).await.unwrap();
+            add("readings newly", &newly);
+            if newly.memories.is_empty() {
+                break;
+            }
+            after = newly.through;
+            all.extend(newly.memories);
+        }
+        all.sort();
+        all.dedup();
+        let found = engine.readings(pass, *store, &all).await.unwrap();
+        add(&format!("readings for {name}"), &found);
     }
 }
 

@@ -213,6 +213,13 @@ impl Pair {
                 let drop = Mutation::DropGeneration { generation, limit };
                 self.write(drop, None).await.unwrap();
             }
+            Step::Read { store, reader, limit } => self.read(*store, *reader, *limit).await,
+            Step::Misread { store, reader, version } => {
+                self.misread(*store, *reader, *version).await;
+            }
+            Step::ForgetReader { reader, is_whole } => {
+                self.forget_reader(*reader, *is_whole).await;
+            }
         }
     }
 

@@ -118,6 +118,21 @@ pub(super) enum Step {
         generation: usize,
         is_whole: bool,
     },
+    /// Everything that a store's feed has for a reader, up to a limit.
+    Read {
+        store: usize,
+        reader: usize,
+        limit: usize,
+    },
+    Misread {
+        store: usize,
+        reader: usize,
+        version: usize,
+    },
+    ForgetReader {
+        reader: usize,
+        is_whole: bool,
+    },
 }
 
 /// What is about principals, keys and sessions.
@@ -306,6 +321,12 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
         1 => (0usize..3, any::<bool>()).prop_map(|(generation, is_whole)| {
             Step::DropGeneration { generation, is_whole }
         }),
+        6 => (store(), 0usize..3, 0usize..9)
+            .prop_map(|(store, reader, limit)| Step::Read { store, reader, limit }),
+        2 => (store(), 1usize..3, which())
+            .prop_map(|(store, reader, version)| Step::Misread { store, reader, version }),
+        1 => (0usize..3, any::<bool>())
+            .prop_map(|(reader, is_whole)| Step::ForgetReader { reader, is_whole }),
     ]
 }
 

@@ -317,6 +317,10 @@ const GENERAL: &[General] = &[
     native("reembed", "POST /v1/embedding/reembed", Open::Admin, |client| {
         client.call("POST", "/v1/embedding/reembed", None)
     }),
+    native("extraction", "GET /v1/extraction", Open::Admin, |client| client.get("/v1/extraction")),
+    native("forget reader", "POST /v1/extraction/forget", Open::Admin, |client| {
+        client.post("/v1/extraction/forget", &json!({"reader": "nobody"}))
+    }),
     // What is shown there is looked at and nothing else: here it is no key.
     native("sign in", "POST /console/login", Open::Visitor, |client| {
         let page = [("x-loci-console", "1")];

@@ -1,0 +1,174 @@
+//! A save that lost a race. What was added at the end is added to what is there now; any other
+//! content goes to a file beside (`name.conflict`), and the loser hears `ESTALE`. Nothing is lost.
+
+use crate::errno;
+use crate::names;
+use crate::node::Base;
+use crate::port::{Act, At, Edit, Entry, Refusal};
+use crate::save::{Draft, Next, digest, put, tail};
+use crate::volume::{Outdated, Volume};
+use fuser::Errno;
+use loci_model::{Expect, MemoryPath};
+use std::sync::Arc;
+
+impl Volume {
+    /// Finds out who won, and what that means for this file.
+    pub(crate) async fn reconcile(
+        self: &Arc<Self>,
+        draft: &Draft,
+        refusal: Refusal,
+    ) -> Result<Next, Errno> {
+        let winner = match (&draft.memory, &refusal) {
+            (Some(entry), _) => entry.memory,
+            (None, Refusal::Taken { memory: Some(memory), .. }) => *memory,
+            (None, _) => {
+                let (number, why) = (errno::of(&refusal), errno::reason(&refusal));
+                return self
+                    .refuse(draft.ino, draft.generation, number, &why)
+                    .map(|()| Next::Saved);
+            }
+        };
+        let heard = self.ask(self.port.entry(self.stores[draft.store], winner)).await;
+        let theirs = match heard {
+            Ok(entry) => entry,
+            Err(Refusal::NotFound) => {
+                // Removed while it was being written: it is made anew. Its history stays.
+                let outdated = self.tree().hear_gone(draft.store, winner);
+                self.outdate(outdated);
+                return Ok(Next::Again);
+            }
+            Err(refusal) => {
+                let (number, why) = (errno::of(&refusal), errno::reason(&refusal));
+                return self
+                    .refuse(draft.ino, draft.generation, number, &why)
+                    .map(|()| Next::Saved);
+            }
+        };
+        if draft.memory.is_none() && theirs.path != draft.path {
+            let is_above = theirs.path.as_str().len() < draft.path.as_str().len();
+            let number = if is_above { Errno::ENOTDIR } else { Errno::EISDIR };
+            let why = format!("{} is in the way", theirs.path);
+            return self.refuse(draft.ino, draft.generation, number, &why).map(|()| Next::Saved);
+        }
+        if theirs.digest == draft.digest {
+            self.conclude(draft, &theirs);
+            return Ok(Next::Saved);
+        }
+        let base = draft.base.filter(|_| draft.memory.is_some());
+        match base.and_then(|base| tail(&draft.bytes, base)) {
+            Some(added) => self.append(draft, winner, added.to_owned()).await,
+            None => {
+                let (store, bytes) = (draft.store, &draft.bytes);
+                match self.put_aside(store, &draft.path, &draft.name, bytes).await {
+                    Ok(()) => {
+                        self.yield_to(draft, theirs);
+                        Err(Errno::ESTALE)
+                    }
+                    Err(errno) => {
+                        let why = "somebody else changed the memory, and nothing fits beside it";
+                        self.refuse(draft.ino, draft.generation, errno, why).map(|()| Next::Saved)
+                    }
+                }
+            }
+        }
+    }
+
+    async fn append(
+        self: &Arc<Self>,
+        draft: &Draft,
+        memory: loci_model::MemoryId,
+        added: String,
+    ) -> Result<Next, Errno> {
+        let at = At::Memory(memory);
+        let edit = Edit { at, expect: Expect::Present, act: Act::Append(added) };
+        let entry = match self.edit(draft.store, vec![edit]).await {
+            Ok(done) => done.into_iter().next().ok_or(Errno::EIO)?.entry,
+            Err(Refusal::NotFound) => return Ok(Next::Again),
+            Err(refusal) => {
+                let (number, why) = (errno::of(&refusal), errno::reason(&refusal));
+                return self
+                    .refuse(draft.ino, draft.generation, number, &why)
+                    .map(|()| Next::Saved);
+            }
+        };
+        self.yield_to(draft, entry);
+        Ok(Next::Saved)
+    }
+
+    /// The file becomes what the server has. Bytes written since the draft stay, and what they
+    /// started from is then the draft.
+    pub(crate) fn yield_to(&self, draft: &Draft, entry: Entry) {
+        let mut outdated = vec![Outdated::Node(draft.ino)];
+        let mut tree = self.tree();
+        if let Some(parked) = draft.heir_of {
+            tree.unpark(parked);
+        }
+        let entry = Arc::new(tree.newest(draft.store, entry));
+        tree.enter(draft.ino, &entry);
+        if let Ok(node) = tree.get_mut(draft.ino)
+            && let Ok(file) = node.file_mut()
+        {
+            file.epoch += 1;
+            if file.generation == draft.generation {
+                file.take_up(Arc::clone(&entry));
+                node.times.is_written_set = false;
+                node.stamp(entry.updated_at);
+            } else {
+                let size_bytes = draft.bytes.len() as u64;
+                file.base = Some(Base { digest: draft.digest, size_bytes });
+                file.saved = Some(Arc::clone(&entry));
+            }
+        }
+        if entry.path != draft.path {
+            tree.carry(draft.ino, &entry, &mut outdated);
+        }
+        outdated.extend(tree.verify(draft.store, entry.memory));
+        drop(tree);
+        self.outdate(outdated);
+    }
+
+    /// Saves bytes beside a path.
+    pub(crate) async fn put_aside(
+        self: &Arc<Self>,
+        store: usize,
+        path: &MemoryPath,
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<(), Errno> {
+        let text = std::str::from_utf8(bytes).map_err(|_| Errno::EILSEQ)?;
+        let parent = path.parent().unwrap_or_default();
+        let digest = digest(bytes);
+        for attempt in 1..=names::ASIDE_MAX {
+            let aside = names::aside(name, attempt, digest);
+            let aside = names::path(&format!("{parent}/{aside}"))?;
+            let (at, expect) = (At::Path(aside), Expect::Absent);
+            let edit = Edit { at, expect, act: put(Some(text.to_owned()), None) };
+            match self.edit(store, vec![edit]).await {
+                Ok(done) => {
+                    let entry = done.into_iter().next().ok_or(Errno::EIO)?.entry;
+                    tracing::warn!(%path, aside = %entry.path, "somebody else wrote it first");
+                    let outdated = self.tree().hear(store, entry);
+                    self.outdate(outdated);
+                    return Ok(());
+                }
+                Err(Refusal::Taken { .. } | Refusal::ExpectFailed) => {}
+                Err(refusal) => return Err(errno::of(&refusal)),
+            }
+        }
+        // The last name is the content's own: it is there already.
+        Ok(())
+    }
+}
+
+impl crate::tree::Tree {
+    /// A file under a scratch name is no memory any more: its successor is. What it shows stays
+    /// readable as the version it was.
+    pub(crate) fn unpark(&mut self, ino: crate::node::Ino) {
+        self.parked.retain(|_, parked| *parked != ino);
+        self.unsettled.remove(&ino);
+        if let Ok(file) = self.file_mut(ino) {
+            file.lose();
+            file.settle_at = None;
+        }
+    }
+}

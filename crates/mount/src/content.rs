@@ -1,0 +1,190 @@
+//! The bytes of files: read from the server when first needed, changed here, shared by all handles
+//! of a file as POSIX wants it. What is changed is here until it is saved.
+
+use crate::node::Ino;
+use crate::port::Refusal;
+use crate::tree::Tree;
+use crate::volume::{BUFFER_BYTES_MAX, Outdated, Volume};
+use fuser::Errno;
+use std::sync::Arc;
+
+/// A change of bytes.
+pub(crate) enum Change<'d> {
+    /// These bytes at this place.
+    Write(u64, &'d [u8]),
+    /// These bytes at the end, wherever that is.
+    Append(&'d [u8]),
+    /// So many bytes: the rest cut off, or zeros behind.
+    Resize(u64),
+    /// At least so many bytes.
+    Reserve(u64),
+}
+
+impl Change<'_> {
+    /// The size of a file of this size after the change.
+    fn size_after(&self, size: u64) -> u64 {
+        match self {
+            Self::Write(at, data) => size.max(at.saturating_add(data.len() as u64)),
+            Self::Append(data) => size.saturating_add(data.len() as u64),
+            Self::Resize(size) => *size,
+            Self::Reserve(least) => size.max(*least),
+        }
+    }
+
+    fn apply(&self, bytes: &mut Vec<u8>) {
+        let before = bytes.len() as u64;
+        let size = usize::try_from(self.size_after(before)).unwrap_or(usize::MAX);
+        let (at, data) = match self {
+            Self::Write(at, data) => (usize::try_from(*at).unwrap_or(usize::MAX), *data),
+            Self::Append(data) => (bytes.len(), *data),
+            Self::Resize(_) | Self::Reserve(_) => (size, &[][..]),
+        };
+        if at == bytes.len() {
+            bytes.extend_from_slice(data);
+        }
+        bytes.resize(size, 0);
+        if let Some(slot) = bytes.get_mut(at..at + data.len()) {
+            slot.copy_from_slice(data);
+        }
+    }
+}
+
+impl Volume {
+    /// The bytes of a file if they are at hand.
+    pub(crate) fn bytes_at_hand(
+        &self,
+        tree: &Tree,
+        ino: Ino,
+    ) -> Result<Option<Arc<Vec<u8>>>, Errno> {
+        let file = tree.file(ino)?;
+        Ok(match (&file.held, file.source) {
+            (Some(bytes), _) => Some(Arc::clone(bytes)),
+            (None, None) => Some(Arc::default()),
+            (None, Some(_)) if file.size == 0 => Some(Arc::default()),
+            (None, Some((_, version))) => self.cache().get(version),
+        })
+    }
+
+    /// The bytes of a file.
+    pub(crate) async fn bytes(self: &Arc<Self>, ino: Ino) -> Result<Arc<Vec<u8>>, Errno> {
+        let mut has_read_ahead = false;
+        // Whoever reads while others write may find that what it asked for is gone; not for ever.
+        for _ in 0..8 {
+            let (store, source) = {
+                let tree = self.tree();
+                if let Some(bytes) = self.bytes_at_hand(&tree, ino)? {
+                    return Ok(bytes);
+                }
+                let node = tree.get(ino)?;
+                (node.store, node.file()?.source)
+            };
+            let Some((memory, version)) = source else { return Ok(Arc::default()) };
+            if !has_read_ahead {
+                has_read_ahead = true;
+                self.read_ahead(ino).await;
+                continue;
+            }
+            match self.text(store, memory, version).await {
+                Ok(text) => {
+                    let bytes = Arc::new(text.into_bytes());
+                    self.cache().put(version, Arc::clone(&bytes));
+                    return Ok(bytes);
+                }
+                // Redacted, or the head has moved on.
+                Err(Refusal::NotFound) => {
+                    self.refresh(store, memory).await?;
+                    if self.tree().file(ino)?.source == source {
+                        return Err(Errno::EIO);
+                    }
+                }
+                Err(refusal) => return Err(crate::errno::of(&refusal)),
+            }
+        }
+        Err(Errno::EIO)
+    }
+
+    /// Changes bytes that are at hand; says false if they are not.
+    pub(crate) fn change_at_hand(
+        &self,
+        tree: &mut Tree,
+        ino: Ino,
+        change: &Change<'_>,
+    ) -> Result<bool, Errno> {
+        let size = tree.file(ino)?.size;
+        if change.size_after(size) > BUFFER_BYTES_MAX {
+            return Err(Errno::EFBIG);
+        }
+        let bytes = match change {
+            Change::Resize(0) => Some(Arc::default()),
+            _ => self.bytes_at_hand(tree, ino)?,
+        };
+        let Some(mut bytes) = bytes else { return Ok(false) };
+        let now = self.now();
+        let node = tree.get_mut(ino)?;
+        let file = node.file_mut()?;
+        // The tree's own reference has to go, or changing in place would be copying.
+        file.held = None;
+        change.apply(Arc::make_mut(&mut bytes));
+        file.soil(bytes);
+        file.generation += 1;
+        let misplaced = matches!(change, Change::Append(_));
+        node.touch(now);
+        if misplaced {
+            // The kernel put it where it believed the end to be.
+            self.outdate([Outdated::Node(ino)]);
+        }
+        Ok(true)
+    }
+
+    /// Changes bytes, fetching them first if need be. `note` is told when it happened.
+    pub(crate) async fn change(
+        self: &Arc<Self>,
+        ino: Ino,
+        change: Change<'_>,
+        note: impl Fn(&mut Tree),
+    ) -> Result<(), Errno> {
+        for _ in 0..8 {
+            {
+                let mut tree = self.tree();
+                if self.change_at_hand(&mut tree, ino, &change)? {
+                    note(&mut tree);
+                    return Ok(());
+                }
+            }
+            let bytes = self.bytes(ino).await?;
+            let mut tree = self.tree();
+            let file = tree.file_mut(ino)?;
+            // Larger than the cache, it would be gone again at once; but only if nobody wrote.
+            if file.held.is_none() && file.size == bytes.len() as u64 {
+                file.soil(bytes);
+            }
+        }
+        Err(Errno::EIO)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(before: &str, change: &Change<'_>, after: &str) {
+        let mut bytes = before.as_bytes().to_vec();
+        assert_eq!(change.size_after(bytes.len() as u64), after.len() as u64);
+        change.apply(&mut bytes);
+        assert_eq!(String::from_utf8(bytes).unwrap(), after);
+    }
+
+    #[test]
+    fn changes_of_bytes() {
+        check("abc", &Change::Write(1, b"X"), "aXc");
+        check("abc", &Change::Write(2, b"XY"), "abXY");
+        check("abc", &Change::Write(3, b"XY"), "abcXY");
+        check("abc", &Change::Write(5, b"X"), "abc\0\0X");
+        check("", &Change::Write(0, b"X"), "X");
+        check("abc", &Change::Append(b"X"), "abcX");
+        check("abc", &Change::Resize(1), "a");
+        check("abc", &Change::Resize(4), "abc\0");
+        check("abc", &Change::Reserve(2), "abc");
+        check("abc", &Change::Reserve(4), "abc\0");
+    }
+}

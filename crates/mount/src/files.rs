@@ -1,0 +1,295 @@
+//! Open files: what opening, writing, closing and resizing one mean. A handle that wrote saves when
+//! it is closed; one that only made or emptied the file saves with its last descriptor, because a
+//! shell closes a copy before the program has written anything.
+
+use crate::content::Change;
+use crate::history::is_history;
+use crate::names::{self, Lasting};
+use crate::node::{Ino, Looks};
+use crate::save::Occasion;
+use crate::tree::Tree;
+use crate::volume::Volume;
+use fuser::{Errno, FileAttr, TimeOrNow};
+use std::ffi::OsStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Opening {
+    pub(crate) is_writer: bool,
+    pub(crate) is_emptied: bool,
+}
+
+/// By which handle something is done, and by which thread; 0 is the kernel itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Through {
+    pub(crate) handle: u64,
+    pub(crate) thread: u32,
+}
+
+impl Tree {
+    /// This thread wrote through this handle.
+    pub(crate) fn note_write(&mut self, through: Through) {
+        if let Some(handle) = self.handles.get_mut(&through.handle) {
+            handle.has_written = true;
+            handle.writer = through.thread;
+        }
+    }
+}
+
+impl Volume {
+    /// Opens a file; says whether what the kernel has cached of it still holds.
+    pub(crate) fn open(&self, ino: Ino, opening: Opening) -> Result<(u64, bool), Errno> {
+        if is_history(ino) {
+            let refused = opening.is_writer || opening.is_emptied;
+            return if refused { Err(Errno::EROFS) } else { Ok((0, true)) };
+        }
+        let mut tree = self.tree();
+        if !tree.get(ino)?.is_linked {
+            // Somebody else removed it, and the kernel has not heard: it will look again.
+            return Err(Errno::ESTALE);
+        }
+        if opening.is_writer || opening.is_emptied {
+            tree.check_writable(ino)?;
+        }
+        self.open_in(&mut tree, ino, opening)
+    }
+
+    fn open_in(&self, tree: &mut Tree, ino: Ino, opening: Opening) -> Result<(u64, bool), Errno> {
+        if opening.is_emptied && tree.file(ino)?.size > 0 {
+            self.change_at_hand(tree, ino, &Change::Resize(0))?;
+        }
+        let file = tree.file_mut(ino)?;
+        let keeps_pages = file.epoch == file.epoch_opened;
+        file.epoch_opened = file.epoch;
+        let handle = tree.open(ino, opening.is_emptied)?;
+        Ok((handle, keeps_pages))
+    }
+
+    /// Opens a new file, or the one that is there.
+    pub(crate) fn create(
+        &self,
+        parent: Ino,
+        name: &OsStr,
+        looks: Looks,
+        opening: Opening,
+        is_new: bool,
+    ) -> Result<(FileAttr, Duration, u64), Errno> {
+        if is_history(parent) {
+            return Err(Errno::EROFS);
+        }
+        let now = self.now();
+        let mut tree = self.tree();
+        let there = tree.child(parent, names::check(name)?)?;
+        let (ino, opening) = match there {
+            Some(_) if is_new => return Err(Errno::EEXIST),
+            Some(ino) => (ino, opening),
+            None => {
+                let ino = tree.make(parent, name, looks, false, now)?;
+                (ino, Opening { is_emptied: true, ..opening })
+            }
+        };
+        tree.check_writable(ino)?;
+        let (handle, _) = self.open_in(&mut tree, ino, opening)?;
+        let node = tree.get_mut(ino)?;
+        node.lookups += 1;
+        Ok((node.attr(), node.ttl(), handle))
+    }
+
+    /// Writes if the bytes are at hand.
+    pub(crate) fn write_at_hand(
+        &self,
+        ino: Ino,
+        through: Through,
+        offset: u64,
+        data: &[u8],
+        is_appending: bool,
+    ) -> Result<bool, Errno> {
+        let mut tree = self.tree();
+        let change = placed(&tree, ino, offset, data, is_appending)?;
+        let is_done = self.change_at_hand(&mut tree, ino, &change)?;
+        if is_done {
+            tree.note_write(through);
+        }
+        Ok(is_done)
+    }
+
+    /// Writes.
+    pub(crate) async fn write(
+        self: &Arc<Self>,
+        ino: Ino,
+        through: Through,
+        offset: u64,
+        data: &[u8],
+        is_appending: bool,
+    ) -> Result<(), Errno> {
+        let change = placed(&self.tree(), ino, offset, data, is_appending)?;
+        self.change(ino, change, |tree| tree.note_write(through)).await
+    }
+
+    /// What closing a descriptor comes to; `None` if the file is to be saved.
+    ///
+    /// Every program that is started closes what it inherited: that is no end of somebody else's
+    /// writing. Whoever wrote closes too, and the last descriptor at the latest saves.
+    pub(crate) fn flush_at_hand(&self, ino: Ino, through: Through) -> Option<Result<(), Errno>> {
+        let writer = self.tree().handles.get(&through.handle).map_or(0, |handle| handle.writer);
+        let is_others = !is_one_process(writer, through.thread);
+        let mut tree = self.tree();
+        let handle = tree.handles.get_mut(&through.handle)?;
+        if handle.has_written && is_others {
+            return Some(Ok(()));
+        }
+        if handle.has_written {
+            handle.has_written = false;
+            handle.has_touched = false;
+            // If it waits to be settled, it waits from now on.
+            if let Ok(file) = tree.file_mut(ino) {
+                file.settle_at = file.settle_at.filter(|_| file.is_parked);
+            }
+            return None;
+        }
+        // A copy of the descriptor hears of the same failure.
+        let error = handle.error;
+        let is_refused = tree.file(ino).is_ok_and(|file| file.refusal().is_some());
+        Some(error.filter(|_| is_refused).map_or(Ok(()), Err))
+    }
+
+    /// Remembers what a handle's save came to.
+    pub(crate) fn note_error(&self, handle: u64, saved: Result<(), Errno>) {
+        if let Some(handle) = self.tree().handles.get_mut(&handle) {
+            handle.error = saved.err();
+        }
+    }
+
+    /// Makes a file durable, whatever its name.
+    pub(crate) async fn sync(self: &Arc<Self>, ino: Ino) -> Result<(), Errno> {
+        let is_parked = self.tree().file(ino).is_ok_and(|file| file.is_parked);
+        if is_parked {
+            self.settle(ino).await?;
+        }
+        self.save(ino, Occasion::Demand).await
+    }
+
+    /// Ends a handle; says whether the file is still to be saved.
+    pub(crate) fn release(&self, ino: Ino, handle: u64) -> bool {
+        let mut tree = self.tree();
+        let Some(handle) = tree.handles.remove(&handle) else { return false };
+        let Ok(node) = tree.get_mut(ino) else { return false };
+        let is_passing = names::lasting(&node.name) == Lasting::Passing;
+        let Ok(file) = node.file_mut() else { return false };
+        file.opens = file.opens.saturating_sub(1);
+        let is_last = file.opens == 0;
+        let is_pending = file.is_dirty && file.refusal().is_none();
+        // Who only reads it does not make it wait longer.
+        let is_to_wait = is_last && is_passing && file.saved.is_none() && file.settle_at.is_none();
+        if is_to_wait {
+            tree.wait(ino);
+        }
+        tree.forget(ino, 0);
+        is_pending && (is_last || handle.has_written || handle.has_touched)
+    }
+
+    /// `truncate` and `ftruncate`. Without a handle there is no close to wait for: it is saved at once.
+    pub(crate) async fn resize(
+        self: &Arc<Self>,
+        ino: Ino,
+        through: Option<Through>,
+        size: u64,
+    ) -> Result<(), Errno> {
+        if is_history(ino) {
+            return Err(Errno::EROFS);
+        }
+        {
+            let tree = self.tree();
+            tree.check_writable(ino)?;
+            if through.is_none() && !tree.get(ino)?.is_linked {
+                return Err(Errno::ESTALE);
+            }
+        }
+        let note = |tree: &mut Tree| {
+            if let Some(through) = through {
+                tree.note_write(through);
+            }
+        };
+        let before = self.tree().file(ino)?.size;
+        if before == size && through.is_none() {
+            let now = self.now();
+            self.tree().get_mut(ino)?.touch(now);
+            return Ok(());
+        }
+        self.change(ino, Change::Resize(size), note).await?;
+        if through.is_some() {
+            return Ok(());
+        }
+        match self.save(ino, Occasion::Close).await {
+            // Too large or not text now; the next write may change that, so it stays as it is here.
+            Ok(()) | Err(Errno::EFBIG | Errno::EILSEQ | Errno::ENAMETOOLONG) => Ok(()),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// `chmod`, `chown` and `utimensat`: kept by the mount.
+    pub(crate) fn set_attributes(
+        &self,
+        ino: Ino,
+        mode: Option<u32>,
+        uid: Option<u32>,
+        gid: Option<u32>,
+        read: Option<TimeOrNow>,
+        written: Option<TimeOrNow>,
+    ) -> Result<(), Errno> {
+        if is_history(ino) {
+            return Err(Errno::EROFS);
+        }
+        let now = self.now();
+        let at = |time: TimeOrNow| match time {
+            TimeOrNow::SpecificTime(time) => time,
+            TimeOrNow::Now => now,
+        };
+        let is_any = mode.is_some() || uid.is_some() || gid.is_some();
+        let mut tree = self.tree();
+        if is_any || read.is_some() || written.is_some() {
+            tree.check_writable(ino)?;
+            tree.get_mut(ino)?.times.changed = now;
+        }
+        let node = tree.get_mut(ino)?;
+        node.looks.mode = mode.map_or(node.looks.mode, |mode| (mode & 0o7777) as u16);
+        node.looks.uid = uid.unwrap_or(node.looks.uid);
+        node.looks.gid = gid.unwrap_or(node.looks.gid);
+        node.times.read = read.map_or(node.times.read, at);
+        if let Some(written) = written {
+            node.times.written = at(written);
+            node.times.is_written_set = true;
+        }
+        Ok(())
+    }
+}
+
+/// Where a write goes: who appends writes at the end as it is now, which the kernel may not know.
+fn placed<'d>(
+    tree: &Tree,
+    ino: Ino,
+    offset: u64,
+    data: &'d [u8],
+    is_appending: bool,
+) -> Result<Change<'d>, Errno> {
+    let is_elsewhere = is_appending && tree.file(ino)?.size != offset;
+    Ok(if is_elsewhere { Change::Append(data) } else { Change::Write(offset, data) })
+}
+
+/// Whether two threads are of one process, as far as can be told.
+fn is_one_process(one: u32, two: u32) -> bool {
+    let process = |thread: u32| {
+        let status = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?;
+        line.trim().parse::<u32>().ok()
+    };
+    if one == two || one == 0 || two == 0 {
+        return true;
+    }
+    match (process(one), process(two)) {
+        (Some(one), Some(two)) => one == two,
+        _ => true,
+    }
+}

@@ -1,0 +1,144 @@
+//! Loading stores and following their feeds, so that what anybody writes is seen here within moments.
+//!
+//! The feed's number is read before the entries are, so nothing falls in between. A feed that cannot
+//! be read is asked again, patiently, from where it was.
+
+use crate::node::Ino;
+use crate::port::{Change, Listing, Refusal};
+use crate::tree::Tree;
+use crate::volume::Volume;
+use foldhash::HashMap;
+use futures_util::StreamExt;
+use loci_model::{MemoryId, StoreId};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long to wait for something to happen.
+const WAIT: Duration = Duration::from_secs(20);
+/// How much longer an answer may take before it is taken for lost.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Whoever writes much makes one answer of many lines instead of many of one.
+const BREATH: Duration = Duration::from_millis(25);
+/// Entries to ask for at the same time.
+const AT_ONCE: usize = 16;
+
+/// Brings all entries of a store into the tree; gives the number to follow the feed from.
+pub(crate) async fn load(
+    port: &dyn crate::port::Port,
+    store: StoreId,
+    at: usize,
+    tree: &mut Tree,
+) -> Result<u64, Refusal> {
+    let mut listing = Listing { prefix: "/".into(), is_deep: true, with_text: false, page: None };
+    let mut from = None;
+    loop {
+        let page = port.list(store, &listing).await?;
+        from.get_or_insert(page.last_seq);
+        for (entry, _) in page.entries {
+            tree.hear(at, entry);
+        }
+        listing.page = page.next;
+        if listing.page.is_none() {
+            return Ok(from.unwrap_or(0));
+        }
+    }
+}
+
+impl Volume {
+    /// Follows one store, for as long as the mount lives.
+    pub(crate) async fn follow(self: Arc<Self>, store: usize, from: u64) {
+        let (mut after, mut failures) = (from, 0u32);
+        loop {
+            let asked = self.port.changes(self.stores[store], after, WAIT);
+            let lost = Refusal::Unreachable("the feed fell silent".into());
+            match tokio::time::timeout(WAIT + PATIENCE, asked).await.unwrap_or(Err(lost)) {
+                Ok(changes) => {
+                    failures = 0;
+                    let Some(last) = changes.last().map(|it| it.seq) else { continue };
+                    if self.hear_all(store, changes).await.is_ok() {
+                        after = last;
+                        tokio::time::sleep(BREATH).await;
+                        continue;
+                    }
+                    failures += 1;
+                }
+                Err(refusal) => {
+                    if failures == 0 {
+                        let why = crate::errno::reason(&refusal);
+                        tracing::warn!(store = %self.stores[store], why, "cannot follow the store");
+                    }
+                    failures += 1;
+                }
+            }
+            let pause = Duration::from_millis(100 << failures.min(4));
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    async fn hear_all(self: &Arc<Self>, store: usize, changes: Vec<Change>) -> Result<(), ()> {
+        // Only how a memory ended up matters.
+        let mut newest: HashMap<MemoryId, Change> = HashMap::default();
+        for change in changes {
+            newest.insert(change.memory, change);
+        }
+        let mut unknown = Vec::new();
+        let mut outdated = Vec::new();
+        // A directory that is being renamed here moves as a whole, not file by file.
+        let _gate = self.gates[store].read().await;
+        {
+            let mut tree = self.tree();
+            for (memory, change) in newest {
+                match is_news(&tree, &change) {
+                    News::No => {}
+                    News::Later(ino) => self.hear_later(store, ino, change),
+                    News::Yes if change.is_removal => {
+                        outdated.extend(tree.hear_gone(store, memory));
+                    }
+                    News::Yes => unknown.push(memory),
+                }
+            }
+        }
+        self.outdate(outdated);
+        let asked = unknown.into_iter().map(|memory| self.refresh(store, memory));
+        let heard: Vec<_> =
+            futures_util::stream::iter(asked).buffer_unordered(AT_ONCE).collect().await;
+        if heard.iter().all(Result::is_ok) { Ok(()) } else { Err(()) }
+    }
+
+    /// The file is being saved: whether this was that save will be known when it has ended.
+    fn hear_later(self: &Arc<Self>, store: usize, ino: Ino, change: Change) {
+        let volume = Arc::clone(self);
+        self.spawn(async move {
+            let Ok(turn) = volume.tree().file(ino).map(|file| Arc::clone(&file.turn)) else {
+                return;
+            };
+            drop(turn.lock().await);
+            let _gate = volume.gates[store].read().await;
+            let is_news = !matches!(is_news(&volume.tree(), &change), News::No);
+            if is_news {
+                // A server that fails here is asked again with the next change, or at the save.
+                let _ = volume.refresh(store, change.memory).await;
+            }
+        });
+    }
+}
+
+enum News {
+    No,
+    Yes,
+    Later(Ino),
+}
+
+fn is_news(tree: &Tree, change: &Change) -> News {
+    // One that a save here is just making is hidden behind its own file until that is known.
+    let Some(ino) = tree.by_memory.get(&change.memory).copied() else { return News::Yes };
+    let Ok(file) = tree.file(ino) else { return News::Yes };
+    let known = file.saved.as_ref().map_or(0, |it| it.revision);
+    if known >= change.revision && !change.is_removal {
+        News::No
+    } else if file.is_saving {
+        News::Later(ino)
+    } else {
+        News::Yes
+    }
+}

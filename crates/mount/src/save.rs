@@ -1,0 +1,298 @@
+//! Saving: the bytes of a dirty file become a version. One save at a time for a file; what equals
+//! what the server has makes no version; what is refused stays here, visible and marked.
+
+use crate::errno;
+use crate::names::{self, Lasting};
+use crate::node::{Base, Ino, NEW, Refused};
+use crate::port::{Act, At, Done, Edit, Entry, Refusal};
+use crate::volume::{Outdated, Volume};
+use fuser::Errno;
+use loci_model::{AttributesPatch, Digest, Expect, MemoryPath, limit};
+use std::sync::Arc;
+
+/// How often a save that lost a race is tried again.
+const ATTEMPTS_MAX: u32 = 6;
+
+/// Why something is saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Occasion {
+    /// A descriptor was closed: files that will be renamed in a moment can wait.
+    Close,
+    /// It has to be durable now.
+    Demand,
+}
+
+/// What is to be saved, as it was at one moment.
+pub(crate) struct Draft {
+    pub(crate) store: usize,
+    pub(crate) ino: Ino,
+    pub(crate) name: Arc<str>,
+    pub(crate) path: MemoryPath,
+    pub(crate) bytes: Arc<Vec<u8>>,
+    pub(crate) digest: Digest,
+    pub(crate) generation: u64,
+    pub(crate) base: Option<Base>,
+    /// The memory to write to; none makes one.
+    pub(crate) memory: Option<Arc<Entry>>,
+    /// The file under a scratch name that has been this memory until now.
+    pub(crate) heir_of: Option<Ino>,
+}
+
+/// What comes after an attempt.
+pub(crate) enum Next {
+    Saved,
+    Again,
+}
+
+/// A whole content.
+pub(crate) fn put(text: Option<String>, to: Option<MemoryPath>) -> Act {
+    Act::Put { text, to, attributes: Box::new(AttributesPatch::default()) }
+}
+
+impl Volume {
+    /// Saves a file, if there is something to save. The error is for whoever closes it.
+    pub(crate) async fn save(self: &Arc<Self>, ino: Ino, occasion: Occasion) -> Result<(), Errno> {
+        let (turn, store) = {
+            let tree = self.tree();
+            let node = tree.get(ino)?;
+            (Arc::clone(&node.file()?.turn), node.store)
+        };
+        let _turn = turn.lock().await;
+        let _gate = self.gates[store].read().await;
+        self.save_in_turn(ino, occasion).await
+    }
+
+    /// The same for whoever has the file's turn already.
+    pub(crate) async fn save_in_turn(
+        self: &Arc<Self>,
+        ino: Ino,
+        occasion: Occasion,
+    ) -> Result<(), Errno> {
+        for _ in 0..ATTEMPTS_MAX {
+            let Some(draft) = self.draft(ino, occasion)? else { return Ok(()) };
+            let next = self.attempt(draft).await;
+            let mut tree = self.tree();
+            if let Ok(file) = tree.file_mut(ino) {
+                file.is_saving = false;
+            }
+            tree.forget(ino, 0);
+            if let Next::Saved = next? {
+                return Ok(());
+            }
+        }
+        let generation = self.tree().file(ino)?.generation;
+        self.refuse(ino, generation, Errno::ESTALE, "others change it faster than it can be saved")
+    }
+
+    fn draft(&self, ino: Ino, occasion: Occasion) -> Result<Option<Draft>, Errno> {
+        let mut tree = self.tree();
+        let node = tree.get(ino)?;
+        let (file, store, name) = (node.file()?, node.store, Arc::clone(&node.name));
+        let Some(bytes) = file.held.clone().filter(|_| file.is_dirty && node.is_linked) else {
+            return Ok(None);
+        };
+        // A parked memory is settled before it is written to.
+        let is_parked = file.is_parked;
+        match names::lasting(&name) {
+            _ if is_parked => return Ok(None),
+            _ if file.saved.is_some() => {}
+            Lasting::Scratch => return Ok(None),
+            Lasting::Passing if occasion == Occasion::Close => {
+                if file.settle_at.is_none() {
+                    tree.wait(ino);
+                }
+                return Ok(None);
+            }
+            Lasting::Passing | Lasting::Kept => {}
+        }
+        let (generation, base, memory) = (file.generation, file.base, file.saved.clone());
+        let path = match names::path(&tree.path(ino)) {
+            Ok(path) => path,
+            Err(errno) => {
+                drop(tree);
+                return self.refuse(ino, generation, errno, "the path is too long").map(|()| None);
+            }
+        };
+        let parked = tree.parked.get(&(store, path.clone())).copied().filter(|_| memory.is_none());
+        let inherited = parked.and_then(|ino| tree.file(ino).ok()?.saved.clone());
+        let base = base.or_else(|| inherited.as_deref().map(Base::of));
+        tree.file_mut(ino)?.is_saving = true;
+        drop(tree);
+        let digest = digest(&bytes);
+        let memory = memory.or(inherited);
+        let heir_of = parked;
+        let draft =
+            Draft { store, ino, name, path, bytes, digest, generation, base, memory, heir_of };
+        Ok(Some(draft))
+    }
+
+    async fn attempt(self: &Arc<Self>, draft: Draft) -> Result<Next, Errno> {
+        let limit = self.tree().places[draft.store].seen.content_bytes_max;
+        if draft.bytes.len() as u64 > limit.min(limit::CONTENT_BYTES_MAX as u64) {
+            let why = format!("is {} bytes, limit {limit}", draft.bytes.len());
+            return self
+                .refuse(draft.ino, draft.generation, Errno::EFBIG, &why)
+                .map(|()| Next::Saved);
+        }
+        let Ok(text) = std::str::from_utf8(&draft.bytes) else {
+            let refused =
+                self.refuse(draft.ino, draft.generation, Errno::EILSEQ, "is not UTF-8 text");
+            return refused.map(|()| Next::Saved);
+        };
+        if let Some(memory) = draft.memory.as_ref().filter(|it| it.digest == draft.digest) {
+            self.conclude(&draft, memory);
+            return Ok(Next::Saved);
+        }
+        let edit = match (&draft.memory, draft.base) {
+            (Some(memory), Some(base)) => Edit {
+                at: At::Memory(memory.memory),
+                expect: Expect::Digest(base.digest),
+                act: put(Some(text.to_owned()), None),
+            },
+            (Some(memory), None) => Edit {
+                at: At::Memory(memory.memory),
+                expect: Expect::Digest(memory.digest),
+                act: put(Some(text.to_owned()), None),
+            },
+            (None, _) => Edit {
+                at: At::Path(draft.path.clone()),
+                expect: Expect::Absent,
+                act: put(Some(text.to_owned()), None),
+            },
+        };
+        match self.edit(draft.store, vec![edit]).await {
+            Ok(done) => {
+                let entry = done.into_iter().next().ok_or(Errno::EIO)?.entry;
+                self.conclude(&draft, &entry);
+                Ok(Next::Saved)
+            }
+            Err(refusal @ (Refusal::ExpectFailed | Refusal::Taken { .. } | Refusal::NotFound)) => {
+                self.reconcile(&draft, refusal).await
+            }
+            Err(refusal) => {
+                let (number, why) = (errno::of(&refusal), errno::reason(&refusal));
+                self.refuse(draft.ino, draft.generation, number, &why).map(|()| Next::Saved)
+            }
+        }
+    }
+
+    /// Edits, of which the answer has one line each.
+    pub(crate) async fn edit(&self, store: usize, edits: Vec<Edit>) -> Result<Vec<Done>, Refusal> {
+        let count = edits.len();
+        let done = self.ask(self.port.edit(self.stores[store], edits)).await?;
+        if done.len() == count {
+            Ok(done)
+        } else {
+            Err(Refusal::Unreachable("the answer has not one line for each edit".into()))
+        }
+    }
+
+    /// The server has what was drafted, or something newer by now.
+    pub(crate) fn conclude(&self, draft: &Draft, entry: &Entry) {
+        self.cache().put(entry.version, Arc::clone(&draft.bytes));
+        let newest = self.tree().newest(draft.store, entry.clone());
+        if newest.digest != draft.digest {
+            return self.yield_to(draft, newest);
+        }
+        let mut outdated = Vec::new();
+        let mut tree = self.tree();
+        if let Some(parked) = draft.heir_of {
+            tree.unpark(parked);
+        }
+        let entry = Arc::new(newest);
+        tree.enter(draft.ino, &entry);
+        if let Ok(node) = tree.get_mut(draft.ino)
+            && let Ok(file) = node.file_mut()
+        {
+            if file.generation == draft.generation {
+                file.take_up(Arc::clone(&entry));
+                node.stamp(entry.updated_at);
+            } else {
+                file.base = Some(Base::of(&entry));
+                file.source = Some((entry.memory, entry.version));
+                file.saved = Some(Arc::clone(&entry));
+            }
+        }
+        if draft.generation == NEW {
+            // The kernel was told to believe in its times for a while.
+            outdated.push(Outdated::Attributes(draft.ino));
+        }
+        if entry.path != draft.path {
+            tree.carry(draft.ino, &entry, &mut outdated);
+        }
+        outdated.extend(tree.verify(draft.store, entry.memory));
+        drop(tree);
+        self.outdate(outdated);
+    }
+
+    /// The bytes stay here, and whoever closed the file hears why.
+    pub(crate) fn refuse(
+        &self,
+        ino: Ino,
+        generation: u64,
+        errno: Errno,
+        why: &str,
+    ) -> Result<(), Errno> {
+        let mut tree = self.tree();
+        let path = tree.path(ino);
+        let file = tree.file_mut(ino)?;
+        if file.refused.as_ref().is_none_or(|it| it.why != why) {
+            tracing::warn!(%path, why, "not saved; it is kept while this is mounted");
+        }
+        file.refused = Some(Refused { why: why.to_owned(), generation });
+        let is_hopeless = [Errno::EFBIG, Errno::EILSEQ, Errno::ENAMETOOLONG].contains(&errno);
+        if is_hopeless && self.keeps_refused { Ok(()) } else { Err(errno) }
+    }
+
+    /// Asks how a memory is now and brings that into the tree.
+    pub(crate) async fn refresh(
+        &self,
+        store: usize,
+        memory: loci_model::MemoryId,
+    ) -> Result<Option<Entry>, Errno> {
+        let heard = self.ask(self.port.entry(self.stores[store], memory)).await;
+        let (outdated, entry): (Vec<Outdated>, _) = match heard {
+            Ok(entry) => (self.tree().hear(store, entry.clone()), Some(entry)),
+            Err(Refusal::NotFound) => (self.tree().hear_gone(store, memory), None),
+            Err(refusal) => return Err(errno::of(&refusal)),
+        };
+        self.outdate(outdated);
+        Ok(entry)
+    }
+}
+
+/// The digest of bytes, which need not be text.
+pub(crate) fn digest(bytes: &[u8]) -> Digest {
+    let mut hash = loci_model::Hash::default();
+    hash.add(bytes);
+    hash.digest()
+}
+
+/// Whether the bytes begin with what they started from: then what was added can be added to whatever
+/// has become of that.
+pub(crate) fn tail(bytes: &[u8], base: Base) -> Option<&str> {
+    let cut = usize::try_from(base.size_bytes).ok()?;
+    let (begun, added) = bytes.split_at_checked(cut)?;
+    let is_appended = !added.is_empty() && digest(begun) == base.digest;
+    std::str::from_utf8(added).ok().filter(|_| is_appended)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loci_model::Content;
+
+    #[test]
+    fn only_what_was_added_at_the_end_is_a_tail() {
+        let base = |text: &str| Base {
+            digest: Content::Text(text.into()).digest(),
+            size_bytes: text.len() as u64,
+        };
+        assert_eq!(tail(b"one two", base("one")), Some(" two"));
+        assert_eq!(tail(b"one", base("one")), None);
+        assert_eq!(tail(b"One two", base("one")), None);
+        assert_eq!(tail(b"o", base("one")), None);
+        assert_eq!(tail(b"all", base("")), Some("all"));
+        assert_eq!(tail("é".as_bytes(), Base { size_bytes: 1, ..base("") }), None);
+    }
+}

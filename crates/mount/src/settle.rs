@@ -1,0 +1,205 @@
+//! What waits a moment before it is decided: files with passing names are stored if they are still
+//! there, memories under scratch names really move there if nothing took their place, and what
+//! expires goes on time.
+
+use crate::errno;
+use crate::names;
+use crate::node::{Body, Ino};
+use crate::port::{At, Edit, Refusal};
+use crate::save::{Occasion, put};
+use crate::tree::Tree;
+use crate::volume::Volume;
+use fuser::Errno;
+use loci_model::Expect;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a passing or parked file may wait for what comes next.
+const SETTLE_AFTER: Duration = Duration::from_secs(2);
+/// How often to look.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Something that is not saved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsaved {
+    /// The path below the mount point.
+    pub path: String,
+    /// Why.
+    pub why: String,
+}
+
+impl Tree {
+    /// A file waits for what comes next, for a while.
+    pub(crate) fn wait(&mut self, ino: Ino) {
+        if let Ok(file) = self.file_mut(ino) {
+            file.settle_at = Some(Instant::now() + SETTLE_AFTER);
+            self.unsettled.insert(ino);
+        }
+    }
+
+    /// It waits no longer.
+    fn decide(&mut self, ino: Ino) {
+        self.unsettled.remove(&ino);
+        if let Ok(file) = self.file_mut(ino) {
+            file.settle_at = None;
+        }
+    }
+}
+
+impl Volume {
+    /// Settles what is due, for as long as the mount lives.
+    pub(crate) async fn keep_settling(self: Arc<Self>) {
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tick.tick().await;
+            self.expire();
+            let now = Instant::now();
+            let due: Vec<Ino> = {
+                let tree = self.tree();
+                let is_due = |ino: &&Ino| {
+                    tree.file(**ino).is_ok_and(|file| file.settle_at.is_some_and(|at| at <= now))
+                };
+                tree.unsettled.iter().filter(is_due).copied().collect()
+            };
+            for ino in due {
+                // What is refused is marked; it is tried again when it is written again.
+                let _ = self.settle(ino).await;
+            }
+        }
+    }
+
+    fn expire(&self) {
+        let now = self.clock.now();
+        let mut outdated = Vec::new();
+        let mut tree = self.tree();
+        while let Some((at, store, memory)) = tree.expiring.first().copied()
+            && at <= now
+        {
+            tree.expiring.pop_first();
+            let known = tree.by_memory.get(&memory).and_then(|ino| tree.file(*ino).ok());
+            let until = known.and_then(|it| it.saved.as_ref()?.attributes.expires_at);
+            if until.is_some_and(|until| until <= now) {
+                outdated.extend(tree.hear_gone(store, memory));
+            }
+        }
+        drop(tree);
+        self.outdate(outdated);
+    }
+
+    /// Decides about one file.
+    pub(crate) async fn settle(self: &Arc<Self>, ino: Ino) -> Result<(), Errno> {
+        let is_parked = {
+            let mut tree = self.tree();
+            let file = tree.file_mut(ino)?;
+            if file.opens > 0 && !file.is_parked {
+                file.settle_at = None;
+                return Ok(());
+            }
+            file.is_parked
+        };
+        if is_parked {
+            self.settle_parked(ino).await
+        } else {
+            self.tree().decide(ino);
+            self.save(ino, Occasion::Demand).await
+        }
+    }
+
+    /// A memory that was renamed to a scratch name, with nothing in its place: it moves.
+    async fn settle_parked(self: &Arc<Self>, ino: Ino) -> Result<(), Errno> {
+        let (turn, store) = {
+            let tree = self.tree();
+            let node = tree.get(ino)?;
+            (Arc::clone(&node.file()?.turn), node.store)
+        };
+        let _turn = turn.lock().await;
+        let _gate = self.gates[store].read().await;
+        let (entry, to) = {
+            let mut tree = self.tree();
+            let to = names::path(&tree.path(ino));
+            let file = tree.file_mut(ino)?;
+            let Some(entry) = file.saved.clone().filter(|_| file.is_parked) else { return Ok(()) };
+            file.settle_at = Some(Instant::now() + SETTLE_AFTER);
+            if tree.find(store, entry.path.as_str()).is_some() {
+                // Somebody is about to write what comes next.
+                return Ok(());
+            }
+            (entry, to?)
+        };
+        let at = At::Memory(entry.memory);
+        let edit = Edit { at, expect: Expect::Present, act: put(None, Some(to)) };
+        self.tree().set_saving([Some(ino)], true);
+        let done = self.edit(store, vec![edit]).await;
+        self.tree().set_saving([Some(ino)], false);
+        match done {
+            Ok(done) => {
+                let mut tree = self.tree();
+                tree.release(ino);
+                let moved = done.into_iter().next().map(|it| tree.moved(store, ino, it.entry));
+                drop(tree);
+                self.outdate(moved.into_iter().flatten());
+            }
+            Err(Refusal::NotFound) => {
+                self.refresh(store, entry.memory).await?;
+            }
+            Err(refusal) => return Err(errno::of(&refusal)),
+        }
+        self.save_in_turn(ino, Occasion::Demand).await
+    }
+
+    /// Settles everything, because the mount ends.
+    pub(crate) async fn settle_all(self: &Arc<Self>) {
+        let waiting: Vec<Ino> = self.tree().unsettled.iter().copied().collect();
+        for ino in waiting {
+            let _ = self.settle(ino).await;
+        }
+        // What was refused has a last chance: a server that was away may be back.
+        let refused: Vec<Ino> = {
+            let tree = self.tree();
+            let is_closed =
+                |body: &Body| matches!(body, Body::File(file) if file.is_dirty && file.opens == 0);
+            let nodes = tree.nodes.values().filter(|node| node.is_linked && is_closed(&node.body));
+            nodes.map(|node| node.ino).collect()
+        };
+        for ino in refused {
+            let _ = self.save(ino, Occasion::Demand).await;
+        }
+        // Saves that are under way have the turn.
+        let turns: Vec<_> = {
+            let tree = self.tree();
+            let saving = |body: &Body| match body {
+                Body::File(file) if file.is_saving => Some(Arc::clone(&file.turn)),
+                Body::File(_) | Body::Directory(_) => None,
+            };
+            tree.nodes.values().filter_map(|node| saving(&node.body)).collect()
+        };
+        for turn in turns {
+            drop(turn.lock().await);
+        }
+    }
+
+    /// What will be gone with the mount.
+    pub(crate) fn unsaved(&self) -> Vec<Unsaved> {
+        let tree = self.tree();
+        let mut unsaved: Vec<Unsaved> = tree
+            .nodes
+            .values()
+            .filter(|node| node.is_linked)
+            .filter_map(|node| {
+                let file = node.file().ok().filter(|file| file.is_dirty)?;
+                let is_scratch =
+                    file.saved.is_none() && names::lasting(&node.name) == names::Lasting::Scratch;
+                let why = match &file.refused {
+                    _ if is_scratch => return None,
+                    Some(refused) => refused.why.clone(),
+                    None => "was not closed".to_owned(),
+                };
+                let slug = &tree.places[node.store].seen.slug;
+                Some(Unsaved { path: format!("{slug}{}", tree.path(node.ino)), why })
+            })
+            .collect();
+        unsaved.sort_by(|one, two| one.path.cmp(&two.path));
+        unsaved
+    }
+}

@@ -1,0 +1,164 @@
+//! What all parts of a running mount share: the port, the tree behind its lock, the cached contents,
+//! and who tells the kernel what it must not believe any more.
+//!
+//! The lock on the tree is short and never held across a wait; what waits for the server runs on the
+//! runtime, so that no thread of the kernel's requests is ever blocked by it.
+
+use crate::ahead::Ahead;
+use crate::cache::Cache;
+use crate::history::{History, Line};
+use crate::node::Ino;
+use crate::port::{Port, Refusal};
+use crate::tree::Tree;
+use foldhash::HashMap;
+use loci_model::time::Clock;
+use loci_model::{MemoryId, StoreId, VersionId};
+use std::future::Future;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+use tokio::runtime::Handle;
+use tokio::sync::RwLock;
+use tokio::task::JoinHandle;
+
+/// How long the server may take for one answer. Below the five seconds after which an operation on a
+/// dead server has to have failed.
+const PATIENCE: Duration = Duration::from_secs(4);
+/// How long for contents, which may have waited for a page already.
+const PATIENCE_TO_READ: Duration = Duration::from_secs(3);
+/// How long a server that did not answer is not asked again for contents.
+const SILENCE: Duration = Duration::from_millis(500);
+/// Bytes that a file may grow to before it is saved, or not.
+pub(crate) const BUFFER_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// Something that the kernel may have cached and that is no longer so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Outdated {
+    /// Bytes and attributes of an inode.
+    Node(Ino),
+    /// The attributes only.
+    Attributes(Ino),
+    /// What a name in a directory leads to.
+    Name(Ino, Arc<str>),
+}
+
+/// Directories that are being listed.
+#[derive(Default)]
+pub(crate) struct Listings {
+    pub(crate) lines: HashMap<u64, Arc<Vec<Line>>>,
+    pub(crate) last: u64,
+}
+
+/// The running mount.
+pub(crate) struct Volume {
+    pub(crate) port: Arc<dyn Port>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) runtime: Handle,
+    pub(crate) stores: Vec<StoreId>,
+    /// A directory is renamed while nothing in its store is being saved.
+    pub(crate) gates: Vec<RwLock<()>>,
+    pub(crate) ahead: Ahead,
+    pub(crate) history: History,
+    /// Whether content that can never be saved is no error when a file is closed.
+    pub(crate) keeps_refused: bool,
+    pub(crate) listings: Mutex<Listings>,
+    tree: Mutex<Tree>,
+    cache: Mutex<Cache>,
+    silent_until: Mutex<Option<Instant>>,
+    outdated: Sender<Outdated>,
+}
+
+impl Volume {
+    #[expect(clippy::too_many_arguments, reason = "the parts come from one place")]
+    pub(crate) fn new(
+        port: Arc<dyn Port>,
+        clock: Arc<dyn Clock>,
+        runtime: Handle,
+        tree: Tree,
+        cache_bytes: usize,
+        keeps_refused: bool,
+        history: History,
+        outdated: Sender<Outdated>,
+    ) -> Self {
+        let stores: Vec<StoreId> = tree.places.iter().map(|place| place.seen.id).collect();
+        Self {
+            port,
+            clock,
+            runtime,
+            gates: stores.iter().map(|_| RwLock::new(())).collect(),
+            stores,
+            ahead: Ahead::default(),
+            history,
+            keeps_refused,
+            listings: Mutex::default(),
+            tree: Mutex::new(tree),
+            cache: Mutex::new(Cache::new(cache_bytes)),
+            silent_until: Mutex::new(None),
+            outdated,
+        }
+    }
+
+    /// The tree. Nobody waits while holding it.
+    pub(crate) fn tree(&self) -> MutexGuard<'_, Tree> {
+        self.tree.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn cache(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn now(&self) -> SystemTime {
+        crate::node::moment(self.clock.now())
+    }
+
+    /// Waits for an answer of the server, but not for ever.
+    pub(crate) async fn ask<T>(
+        &self,
+        call: impl Future<Output = Result<T, Refusal>>,
+    ) -> Result<T, Refusal> {
+        answered(PATIENCE, call).await
+    }
+
+    /// The content of a version. The kernel asks twice for what it did not get: the second time it is
+    /// told at once.
+    pub(crate) async fn text(
+        &self,
+        store: usize,
+        memory: MemoryId,
+        version: VersionId,
+    ) -> Result<String, Refusal> {
+        let silent = || self.silent_until.lock().unwrap_or_else(PoisonError::into_inner);
+        if silent().is_some_and(|until| Instant::now() < until) {
+            return Err(Refusal::Unreachable("it did not answer a moment ago".into()));
+        }
+        let asked = self.port.text(self.stores[store], memory, version);
+        let answer = answered(PATIENCE_TO_READ, asked).await;
+        let is_silent = matches!(answer, Err(Refusal::Unreachable(_)));
+        *silent() = is_silent.then(|| Instant::now() + SILENCE);
+        answer
+    }
+
+    /// Tells the kernel, in the background: it may be waiting for an answer of ours meanwhile.
+    pub(crate) fn outdate(&self, what: impl IntoIterator<Item = Outdated>) {
+        for one in what {
+            // Nobody listens only when the mount has ended.
+            let _ = self.outdated.send(one);
+        }
+    }
+
+    /// Runs something that waits for the server.
+    pub(crate) fn spawn(
+        self: &Arc<Self>,
+        work: impl Future<Output = ()> + Send + 'static,
+    ) -> JoinHandle<()> {
+        self.runtime.spawn(work)
+    }
+}
+
+async fn answered<T>(
+    within: Duration,
+    call: impl Future<Output = Result<T, Refusal>>,
+) -> Result<T, Refusal> {
+    let late = || Err(Refusal::Unreachable(format!("nothing within {within:?}")));
+    tokio::time::timeout(within, call).await.unwrap_or_else(|_| late())
+}

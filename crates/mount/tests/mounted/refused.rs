@@ -1,0 +1,168 @@
+//! What the server does not take: the error number, the bytes that stay, and a server that is gone.
+
+use crate::begun::{Begun, Now, code};
+use loci_model::Access;
+use loci_mount::memory::MemoryPort;
+use loci_mount::port::Refusal;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const IO: i32 = 5;
+const ACCES: i32 = 13;
+const INVAL: i32 = 22;
+const FBIG: i32 = 27;
+const NOSPC: i32 = 28;
+const ROFS: i32 = 30;
+const ILSEQ: i32 = 84;
+
+fn synced(path: &Path, bytes: &[u8]) -> i32 {
+    let mut file = File::create(path).unwrap();
+    file.write_all(bytes).unwrap();
+    code(file.sync_all())
+}
+
+fn attribute(path: &Path, name: &str) -> Option<String> {
+    let mut value = [0; 300];
+    let length = rustix::fs::getxattr(path, name, &mut value[..]).ok()?;
+    Some(String::from_utf8_lossy(&value[..length]).into_owned())
+}
+
+#[test]
+fn what_cannot_be_saved_stays_and_says_why() {
+    let mut begun = Begun::new();
+    let large = vec![b'x'; 200_000];
+    assert_eq!(synced(&begun.at("large"), &large), FBIG);
+    assert_eq!(synced(&begun.at("bytes"), b"\xff\xfe"), ILSEQ);
+    assert_eq!(fs::read(begun.at("large")).unwrap(), large);
+    assert_eq!(fs::read(begun.at("bytes")).unwrap(), b"\xff\xfe");
+    assert!(attribute(&begun.at("bytes"), "user.loci.unsaved").unwrap().contains("UTF-8"));
+    assert!(attribute(&begun.at("large"), "user.loci.unsaved").unwrap().contains("200000"));
+    assert!(begun.port.paths(0).is_empty());
+
+    fs::write(begun.at("bytes"), "text").unwrap();
+    assert_eq!(attribute(&begun.at("bytes"), "user.loci.unsaved"), None);
+    assert_eq!(begun.port.text_at(0, "/bytes").unwrap(), "text");
+    // A good version stays while a bad one is here.
+    assert_eq!(synced(&begun.at("bytes"), b"\xff"), ILSEQ);
+    assert_eq!(begun.port.text_at(0, "/bytes").unwrap(), "text");
+    assert_eq!(fs::read(begun.at("bytes")).unwrap(), b"\xff");
+    let unsaved = begun.again();
+    let paths: Vec<&str> = unsaved.iter().map(|it| it.path.as_str()).collect();
+    assert_eq!(paths, ["notes/bytes", "notes/large"]);
+    assert_eq!(fs::read_to_string(begun.at("bytes")).unwrap(), "text");
+    assert!(!begun.at("large").exists());
+}
+
+#[test]
+fn each_refusal_has_its_number() {
+    let begun = Begun::new();
+    for (refusal, number) in [
+        (Refusal::ReadOnly, ROFS),
+        (Refusal::Denied, ACCES),
+        (Refusal::Full, NOSPC),
+        (Refusal::TooLarge, FBIG),
+        (Refusal::Invalid("no".into()), INVAL),
+        (Refusal::Unreachable("away".into()), IO),
+    ] {
+        begun.port.fail(Some(refusal.clone()));
+        let path = begun.at(&format!("f{number}"));
+        assert_eq!(synced(&path, b"text"), number, "{refusal:?}");
+        begun.port.fail(None);
+        // The same bytes are taken later.
+        OpenOptions::new().write(true).open(&path).unwrap().sync_all().unwrap();
+        assert_eq!(begun.port.text_at(0, &format!("/f{number}")).unwrap(), "text");
+    }
+}
+
+#[test]
+fn a_file_grows_to_a_bound() {
+    let begun = Begun::new();
+    let file = File::create(begun.at("f")).unwrap();
+    assert_eq!(code(file.set_len(17 * 1024 * 1024)), FBIG);
+    file.set_len(16 * 1024 * 1024).unwrap();
+    file.set_len(3).unwrap();
+    drop(file);
+    assert_eq!(begun.port.text_at(0, "/f").unwrap(), "\0\0\0");
+}
+
+#[test]
+fn nothing_is_written_to_a_read_only_store() {
+    let stores = [("notes", Access::ReadWrite), ("fixed", Access::ReadOnly)];
+    let port = Arc::new(MemoryPort::new(Arc::new(Now), &stores));
+    port.write(1, "/d/f", "text").unwrap();
+    let begun = Begun::over(port, |_| ());
+    let at = |path: &str| begun.root().join("fixed").join(path);
+    assert_eq!(fs::read_to_string(at("d/f")).unwrap(), "text");
+    assert_eq!(code(File::create(at("new"))), ROFS);
+    assert_eq!(code(File::create(at("d/f"))), ROFS);
+    assert_eq!(code(OpenOptions::new().append(true).open(at("d/f"))), ROFS);
+    assert_eq!(code(fs::remove_file(at("d/f"))), ROFS);
+    assert_eq!(code(fs::rename(at("d/f"), at("d/g"))), ROFS);
+    assert_eq!(code(fs::rename(at("d"), at("e"))), ROFS);
+    assert_eq!(code(fs::create_dir(at("new"))), ROFS);
+    assert_eq!(code(fs::remove_dir(at("d"))), ROFS);
+    assert_eq!(code(std::os::unix::fs::symlink("x", at("link"))), ROFS);
+    assert_eq!(code(fs::hard_link(at("d/f"), at("link"))), ROFS);
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    assert_eq!(code(fs::set_permissions(at("d/f"), mode)), ROFS);
+    let kind =
+        rustix::fs::setxattr(at("d/f"), "user.loci.kind", b"fact", rustix::fs::XattrFlags::empty());
+    assert_eq!(kind.unwrap_err().raw_os_error(), ROFS);
+    assert_eq!(code(File::create(begun.root().join("stray"))), ROFS);
+    assert_eq!(code(fs::create_dir(begun.root().join("stray"))), ROFS);
+    assert_eq!(code(fs::rename(begun.root().join("notes"), begun.root().join("other"))), ROFS);
+    assert_eq!(begun.port.versions_written(1), 1);
+}
+
+#[test]
+fn a_dead_server_is_an_error_and_not_a_wait() {
+    let mut begun = Begun::new();
+    fs::write(begun.at("f"), "text").unwrap();
+    begun.port.delay(Some(Duration::from_secs(60)));
+    let asked = Instant::now();
+    assert_eq!(synced(&begun.at("g"), b"text"), IO);
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+    begun.port.delay(None);
+    begun.port.fail(Some(Refusal::Unreachable("away".into())));
+    assert_eq!(code(fs::remove_file(begun.at("f"))), IO);
+    assert_eq!(code(fs::rename(begun.at("f"), begun.at("h"))), IO);
+    assert_eq!(fs::read_to_string(begun.at("f")).unwrap(), "text");
+    let unsaved = begun.end();
+    assert_eq!(unsaved.len(), 1);
+    assert_eq!(unsaved[0].path, "notes/g");
+}
+
+#[test]
+fn what_is_not_at_hand_cannot_be_read_from_a_dead_server() {
+    let port = Arc::new(MemoryPort::new(Arc::new(Now), &[("notes", Access::ReadWrite)]));
+    for n in 0..8 {
+        port.write(0, &format!("/d/{n}"), "text").unwrap();
+    }
+    let begun = Begun::over(port, |_| ());
+    begun.port.delay(Some(Duration::from_secs(60)));
+    // Listed before, so that it would be read ahead.
+    assert_eq!(fs::read_dir(begun.at("d")).unwrap().count(), 8);
+    let asked = Instant::now();
+    assert_eq!(code(fs::read(begun.at("d/0"))), IO);
+    let mut file = OpenOptions::new().write(true).open(begun.at("d/1")).unwrap();
+    let read = asked.elapsed();
+    assert_eq!(code(file.write_all(b"x")), IO);
+    assert!(read < Duration::from_secs(5), "{read:?}");
+    assert!(asked.elapsed() - read < Duration::from_secs(5), "{:?}", asked.elapsed());
+}
+
+#[test]
+fn what_is_refused_can_be_kept_without_an_error() {
+    let begun = Begun::with(&[("notes", Access::ReadWrite)], |options| {
+        options.keeps_refused = true;
+    });
+    let mut file = File::create(begun.at("bytes")).unwrap();
+    file.write_all(b"\xff").unwrap();
+    file.sync_all().unwrap();
+    drop(file);
+    assert_eq!(fs::read(begun.at("bytes")).unwrap(), b"\xff");
+    assert!(attribute(&begun.at("bytes"), "user.loci.unsaved").is_some());
+}

@@ -1,0 +1,1 @@
+delete from reading_end where store_id = $1

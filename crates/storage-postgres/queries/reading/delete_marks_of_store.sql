@@ -1,0 +1,1 @@
+delete from reading_mark where store_id = $1

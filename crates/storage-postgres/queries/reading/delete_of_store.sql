@@ -1,0 +1,1 @@
+delete from reading where store_id = $1

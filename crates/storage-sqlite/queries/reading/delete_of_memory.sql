@@ -1,0 +1,1 @@
+delete from reading where memory = ?1

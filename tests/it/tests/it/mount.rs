@@ -1,0 +1,321 @@
+//! Promise: a mount comes when it is asked for and goes however it ends; it writes under the name it
+//! was given, never more than it may, and never half a version, whoever is killed.
+
+use loci_it::{ADMIN_KEY, Api, Dice, Loci, Running, Setup, eventually};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const FAILURE: i32 = 1;
+const NOT_FOUND: i32 = 3;
+/// What an operation on a dead server may take, and a loaded machine on top of that.
+const DEAD_MAX: Duration = Duration::from_secs(5 + 3);
+
+/// A mount point that is free again after the test, however that ends.
+struct Point {
+    dir: PathBuf,
+}
+
+impl Point {
+    fn new(setup: &Setup) -> Self {
+        let dir = setup.scratch().join("mnt");
+        fs::create_dir_all(&dir).unwrap();
+        Self { dir: fs::canonicalize(dir).unwrap() }
+    }
+
+    fn text(&self) -> &str {
+        self.dir.to_str().unwrap()
+    }
+
+    fn join(&self, path: &str) -> PathBuf {
+        self.dir.join(path)
+    }
+
+    fn is_mounted(&self) -> bool {
+        let table = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        table.contains(&format!(" {} ", self.text()))
+    }
+
+    #[track_caller]
+    fn umount(&self) {
+        Loci::default().ok(&["umount", self.text()]);
+        assert!(!self.is_mounted());
+    }
+}
+
+impl Drop for Point {
+    fn drop(&mut self) {
+        if self.is_mounted() {
+            let _ = Loci::default().run(&["umount", self.text()]);
+        }
+    }
+}
+
+/// Mounts in the background; what the command says.
+#[track_caller]
+fn mount(loci: &Loci, point: &Point, more: &[&str]) -> Value {
+    loci.json(&[&["mount", point.text(), "--background"], more].concat())
+}
+
+/// Writes and hears whether it was saved, which closing alone does not tell.
+fn save(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+fn kill(shown: &Value) {
+    let pid = i32::try_from(shown["pid"].as_i64().unwrap()).unwrap();
+    kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+}
+
+fn content(api: &mut Api, path: &str) -> Option<String> {
+    let found = api.memories().into_iter().find(|memory| memory.path == path)?;
+    Some(api.content(&found.id))
+}
+
+#[test]
+fn a_mount_comes_and_goes() {
+    let setup = Setup::new();
+    let server = setup.start();
+    let mut api = Api::create(server.client(), "Project notes");
+    let mut other = Api::create(server.client(), "Other");
+    api.put("/a/b.md", "hello");
+    let point = Point::new(&setup);
+    let loci = Loci::on_data(setup.data());
+    let shown = mount(&loci, &point, &[]);
+    assert_eq!(shown["stores"].as_array().unwrap().len(), 2, "{shown}");
+    let file = point.join("project-notes/a/b.md");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "hello");
+    fs::write(&file, "changed").unwrap();
+    fs::write(point.join("other/new.md"), "new").unwrap();
+    assert_eq!(content(&mut api, "/a/b.md").unwrap(), "changed", "seen at once");
+    assert_eq!(content(&mut other, "/new.md").unwrap(), "new");
+    assert_eq!(api.changes(0).last().unwrap()["reason"], "mount");
+
+    // There is one mount at a place.
+    let args = ["mount", point.text(), "--background"];
+    let refused = loci.run(&args).expect_code(FAILURE, &args);
+    assert!(refused.stderr.contains("already"), "{}", refused.stderr);
+    point.umount();
+    let args = ["umount", point.text()];
+    let _ = loci.run(&args).expect_code(NOT_FOUND, &args);
+
+    // Named stores, one for reading only, and one without a directory of its own.
+    mount(&loci, &point, &["--store", "Other:ro"]);
+    assert_eq!(fs::read_dir(&point.dir).unwrap().count(), 1);
+    let refused = fs::write(point.join("other/new.md"), "x").unwrap_err();
+    assert_eq!(refused.raw_os_error(), Some(Errno::ROFS.raw_os_error()), "{refused}");
+    point.umount();
+    mount(&loci, &point, &["--store", "Other", "--flat"]);
+    assert_eq!(fs::read_to_string(point.join("new.md")).unwrap(), "new");
+    point.umount();
+    let args = ["mount", point.text(), "--background", "--store", "nobody"];
+    let _ = loci.run(&args).expect_code(NOT_FOUND, &args);
+    server.stop();
+}
+
+/// On a directory nobody serves, over HTTP, and in the foreground until a signal.
+#[test]
+fn a_mount_needs_no_server_and_ends_with_everything_saved() {
+    let setup = Setup::new();
+    let loci = Loci::on_data(setup.data());
+    loci.ok(&["store", "create", "notes"]);
+    let point = Point::new(&setup);
+    let running = Running::start(&loci, &["mount", point.text()]);
+    running.wait_for("loci mounted 1 store at");
+    fs::write(point.join("notes/a.md"), "text").unwrap();
+    // Another command is served by the process of the mount.
+    assert_eq!(loci.ok(&["get", "notes", "/a.md"]), b"text");
+    loci.ok(&["put", "notes", "/b.md", "--text", "from outside"]);
+    let b = point.join("notes/b.md");
+    eventually("what others write is there", || {
+        fs::read_to_string(&b).is_ok_and(|text| text == "from outside")
+    });
+    // Written under a name for a moment only, and kept at the end.
+    fs::write(point.join("notes/draft.tmp"), "a draft").unwrap();
+    let (status, printed) = running.terminate();
+    assert!(status.success() && !point.is_mounted(), "{printed}");
+    assert_eq!(loci.ok(&["get", "notes", "/draft.tmp"]), b"a draft");
+
+    let server = setup.start();
+    let remote = Loci::on_url(&format!("http://{}", server.addr()), ADMIN_KEY);
+    mount(&remote, &point, &["--store", "notes"]);
+    fs::write(point.join("notes/c.md"), "over HTTP").unwrap();
+    assert_eq!(loci.ok(&["get", "notes", "/c.md"]), b"over HTTP");
+    point.umount();
+    server.stop();
+}
+
+#[test]
+fn a_session_mounts_what_is_attached_to_it() {
+    let setup = Setup::new();
+    let server = setup.start();
+    let mut notes = Api::create(server.client(), "notes");
+    let mut rules = Api::create(server.client(), "rules");
+    Api::create(server.client(), "not attached");
+    rules.put("/law.md", "the law");
+    let loci = Loci::on_data(setup.data());
+    let session = loci.json(&[
+        "session",
+        "create",
+        "--store",
+        "notes",
+        "--store",
+        "rules:ro",
+        "--with-key",
+        "--instructions",
+        "One file each.",
+        "--instructions",
+        "Read first.",
+    ]);
+    let id = session["id"].as_str().unwrap();
+    assert_eq!(session["resources"][1]["instructions"], "Read first.");
+    let note = String::from_utf8(loci.ok(&["session", "note", id])).unwrap();
+    for word in ["notes", "/mnt/memory/rules", "read only", "One file each."] {
+        assert!(note.contains(word), "{word} is missing: {note}");
+    }
+
+    let point = Point::new(&setup);
+    let secret = session["api_key"]["secret"].as_str().unwrap();
+    let sandbox = Loci::on_url(&format!("http://{}", server.addr()), secret);
+    // With the key of the session, and with that of its maker.
+    for (round, loci) in [&sandbox, &loci].into_iter().enumerate() {
+        let shown = mount(loci, &point, &["--session", id]);
+        assert_eq!(shown["stores"].as_array().unwrap().len(), 2, "{shown}");
+        let path = format!("/{round}.md");
+        fs::write(point.join(&format!("notes{path}")), "by the session").unwrap();
+        let memory = notes.memories().into_iter().find(|one| one.path == path).unwrap();
+        let version = &notes.versions(&memory.id)[0];
+        assert_eq!(version["created_by"]["session_id"], json!(id), "{version}");
+        let refused = fs::write(point.join("rules/law.md"), "mine").unwrap_err();
+        assert_eq!(refused.raw_os_error(), Some(Errno::ROFS.raw_os_error()), "{refused}");
+        let refused = fs::remove_file(point.join("rules/law.md")).unwrap_err();
+        assert_eq!(refused.raw_os_error(), Some(Errno::ROFS.raw_os_error()), "{refused}");
+        point.umount();
+    }
+    assert_eq!(content(&mut rules, "/law.md").unwrap(), "the law");
+    // What was made for the second mount is revoked; the sandbox's own key is not.
+    let keys = loci.json(&["key", "list"]);
+    let bound: Vec<&Value> = keys["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|key| key["session_id"] == json!(id))
+        .collect();
+    let revoked = bound.iter().filter(|key| key["revoked_at"].is_string()).count();
+    assert_eq!((bound.len(), revoked), (2, 1), "{keys}");
+    server.stop();
+}
+
+#[test]
+fn a_dead_server_fails_operations_and_not_the_machine() {
+    let setup = Setup::new();
+    let server = setup.start();
+    let mut api = Api::create(server.client(), "notes");
+    api.put("/a.md", "hello");
+    api.put("/never-read.md", "not in any cache");
+    let point = Point::new(&setup);
+    let remote = Loci::on_url(&format!("http://{}", server.addr()), ADMIN_KEY);
+    mount(&remote, &point, &["--store", "notes"]);
+    assert_eq!(fs::read_to_string(point.join("notes/a.md")).unwrap(), "hello");
+    server.kill();
+    let timed = |what: &str, act: &mut dyn FnMut() -> io::Result<()>| {
+        let began = Instant::now();
+        let refused = act().expect_err(what);
+        assert_eq!(refused.raw_os_error(), Some(Errno::IO.raw_os_error()), "{what}: {refused}");
+        assert!(began.elapsed() < DEAD_MAX, "{what} took {:?}", began.elapsed());
+    };
+    timed("write", &mut || save(&point.join("notes/a.md"), "x"));
+    timed("read", &mut || fs::read(point.join("notes/never-read.md")).map(drop));
+    timed("remove", &mut || fs::remove_file(point.join("notes/never-read.md")));
+    timed("rename", &mut || fs::rename(point.join("notes/never-read.md"), point.join("notes/b")));
+    let began = Instant::now();
+    let _ = Loci::default().run(&["umount", point.text()]);
+    assert!(!point.is_mounted() && began.elapsed() < Duration::from_secs(25));
+}
+
+/// The process of the mount is killed while somebody writes: the API has the previous version or the
+/// new one, and the place can be used again.
+#[test]
+fn a_mount_that_is_killed_leaves_no_half_version() {
+    let setup = Setup::new();
+    let server = setup.start();
+    let mut api = Api::create(server.client(), "notes");
+    let whole = |number: usize| format!("{number} ").repeat(5_000);
+    let memory = api.put("/a.md", &whole(0));
+    let point = Point::new(&setup);
+    let loci = Loci::on_data(setup.data());
+    let mut dice = Dice::new("mount");
+    for round in 0..4 {
+        // The one before left its mount behind, which nobody answers at.
+        let shown = mount(&loci, &point, &["--store", "notes"]);
+        let file = point.join("notes/a.md");
+        let writer = thread::spawn(move || {
+            let mut number = 1;
+            while save(&file, &whole(round * 100_000 + number)).is_ok() {
+                number += 1;
+            }
+        });
+        thread::sleep(Duration::from_millis(100 + dice.below(200) as u64));
+        kill(&shown);
+        writer.join().unwrap();
+        let found = api.content(&memory.id);
+        let number: usize = found.split(' ').next().unwrap().parse().unwrap();
+        assert!(number / 100_000 <= round && found == whole(number), "torn: {}", found.len());
+    }
+    let stale = fs::metadata(&point.dir).unwrap_err();
+    assert_eq!(stale.raw_os_error(), Some(Errno::NOTCONN.raw_os_error()), "{stale}");
+    point.umount();
+    server.stop();
+}
+
+/// The server is killed while somebody writes through a mount of its data directory: the mount takes
+/// the directory over, every version that was acknowledged is there, and none is half.
+#[test]
+fn a_server_that_is_killed_is_replaced_by_the_mount() {
+    let setup = Setup::new();
+    let server = setup.start();
+    let api = Api::create(server.client(), "notes");
+    let point = Point::new(&setup);
+    let loci = Loci::on_data(setup.data());
+    mount(&loci, &point, &["--store", "notes"]);
+    let folder = point.join("notes");
+    let writer = thread::spawn(move || {
+        let (mut saved, end) = (Vec::new(), Instant::now() + Duration::from_secs(4));
+        let mut number = 0;
+        while Instant::now() < end {
+            number += 1;
+            let text = format!("{number} ").repeat(500);
+            let path = folder.join(format!("{number}.md"));
+            if save(&path, &text).is_ok() {
+                saved.push((format!("/{number}.md"), text));
+            }
+        }
+        saved
+    });
+    thread::sleep(Duration::from_millis(500));
+    drop(api);
+    server.kill();
+    let saved = writer.join().unwrap();
+    assert!(saved.len() > 20, "{} were saved", saved.len());
+    for (path, text) in &saved {
+        let found = loci.ok(&["get", "notes", path]);
+        assert!(found == text.as_bytes(), "{path} is not what was saved");
+    }
+    point.umount();
+    let server = setup.start();
+    let stores = server.client().get("/v1/memory_stores").ok();
+    let mut api = Api::open(server.client(), stores["data"][0]["id"].as_str().unwrap());
+    for memory in api.memories() {
+        let number = Path::new(&memory.path).file_stem().unwrap().to_str().unwrap().to_owned();
+        assert_eq!(api.content(&memory.id), format!("{number} ").repeat(500));
+        assert_eq!(api.versions(&memory.id).len(), 1, "{} was written twice", memory.path);
+    }
+    server.stop();
+}

@@ -1,0 +1,36 @@
+//! Random operations on files of a mount, compared with memory; more of them by `LOCI_FSX`.
+
+use std::thread;
+
+use loci_it::{Dice, amount};
+use loci_test_mount::random::{self, Bytes, Plan};
+
+use super::scene::Scene;
+
+/// Operations of all seeds together.
+const OPERATIONS: u64 = 100_000;
+/// A store takes a little more than this in one memory.
+const TEXT_MOST: usize = 60_000;
+
+#[test]
+fn random_operations_end_as_in_memory() {
+    let scene = Scene::new();
+    let mut dice = Dice::new("random operations");
+    let kinds = [Bytes::Text, Bytes::Any, Bytes::Text, Bytes::Any];
+    let operations = amount("LOCI_FSX", OPERATIONS) as usize / kinds.len();
+    let plans =
+        kinds.map(|bytes| Plan { seed: dice.roll(), operations, bytes, length_most: TEXT_MOST });
+    let failures: Vec<String> = thread::scope(|scope| {
+        let runs: Vec<_> = plans
+            .iter()
+            .enumerate()
+            .map(|(number, plan)| {
+                let (at, mut witness) = (scene.mount.at(), scene.witness());
+                scope.spawn(move || random::run(at, &format!("{number}.md"), plan, &mut witness))
+            })
+            .collect();
+        let results = runs.into_iter().map(|run| run.join().unwrap());
+        results.filter_map(|result| result.err().map(|error| format!("{error:#}"))).collect()
+    });
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
