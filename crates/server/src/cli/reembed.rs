@@ -18,13 +18,6 @@ pub(crate) struct ReembedArgs {
 
 const POLL: Duration = Duration::from_millis(200);
 
-#[derive(Debug, clap::Args)]
-pub(crate) struct ReembedArgs {
-    /// Begin, and leave the rest to the background
-    #[arg(long)]
-    pub(crate) no_wait: bool,
-}
-
 pub(super) async fn run(
     client: &mut Client,
     format: Format,
