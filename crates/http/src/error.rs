@@ -71,7 +71,7 @@ pub(crate) struct Failure {
     /// The engine's own name for it.
     code: Option<&'static str>,
     /// What is in the way.
-    blocker: Option<(Option<MemoryId>, MemoryPath)>,
+    blocker: Option<Box<(Option<MemoryId>, MemoryPath)>>,
 }
 
 impl Failure {
@@ -143,11 +143,11 @@ impl Failure {
                     kind: self.kind,
                     message: &self.message,
                     code: self.code,
-                    conflicting_path: self.blocker.as_ref().map(|(_, path)| path.as_str()),
+                    conflicting_path: self.blocker.as_ref().map(|blocker| blocker.1.as_str()),
                     conflicting_memory_id: self
                         .blocker
                         .as_ref()
-                        .and_then(|(memory, _)| memory.map(|id| id.to_string())),
+                        .and_then(|blocker| blocker.0.map(|id| id.to_string())),
                 },
                 request_id: request.to_string(),
             }),
@@ -235,10 +235,10 @@ impl From<&loci_engine::Error> for Failure {
         failure.retry_after_secs = codes::retry_after_secs(error).map(u64::from);
         failure.code = Some(code.name);
         if let loci_engine::Error::PathTaken { memory, path } = error {
-            failure.blocker = Some((*memory, path.clone()));
+            failure.blocker = Some(Box::new((*memory, path.clone())));
         }
         if let loci_engine::Error::Repeat { memory, path } = error {
-            failure.blocker = Some((Some(*memory), path.clone()));
+            failure.blocker = Some(Box::new((Some(*memory), path.clone())));
         }
         if let loci_engine::Error::ExpectFailed = error {
             failure.kind = "memory_precondition_failed_error";

@@ -21,7 +21,7 @@ fn a_mount_through_a_server_keeps_the_declared_posix() {
 #[test]
 fn a_mount_of_a_store_on_postgres_keeps_the_declared_posix() {
     let database = Database::fresh_blocking(&Build::Floor.url().unwrap(), None).unwrap();
-    hold(&Scene::on(Setup::new().on_database(database.url())));
+    hold(&Scene::on(Setup::new().on_database(&database.url())));
 }
 
 #[test]
