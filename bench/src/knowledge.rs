@@ -118,7 +118,7 @@ pub(crate) fn run(memories: usize, rounds: usize) -> anyhow::Result<()> {
         let wanted = text(first + HANDED_OVER - 1);
         ensure!(found.to_string().contains(&wanted), "what was handed over is not found");
     }
-    let told = self::told(batches.at(0.95), SIX_MS_MAX);
+    let told = told(batches.at(0.95), SIX_MS_MAX);
     println!("six questions: p50 {:.0} ms, p95 {:.0} ms {told}", batches.at(0.5), batches.at(0.95));
     println!("one plain question: p50 {:.0} ms, p95 {:.0} ms", single.at(0.5), single.at(0.95));
     println!("six take {:.2} times as long as one", batches.at(0.5) / single.at(0.5));
