@@ -1,7 +1,7 @@
 //! The feeds of all stores that a caller may read as one stream, for as long as somebody looks.
 //!
-//! A stream holds one number for each store and nothing else; so it can be taken up by any server from
-//! a few bytes. Who may read what is asked at every look, and so is whether the credential still
+//! A stream holds a moment and one number for each store and nothing else; so it can be taken up by any
+//! server from a few bytes. Who may read what is asked at every look, and so is whether the credential still
 //! counts: whoever loses something meanwhile learns nothing more of it.
 
 use crate::search::News;
@@ -48,7 +48,10 @@ pub struct Live {
     shown: Option<[u8; 32]>,
     only: Option<StoreId>,
     places: BTreeMap<StoreId, u64>,
+    /// What is made from then on is told from its beginning.
     began: Timestamp,
+    /// When it looked last.
+    looked: Timestamp,
     news: watch::Receiver<News>,
 }
 
@@ -64,7 +67,11 @@ impl Engine {
         if let Some(store) = only {
             self.read_pass(&context, store).await?;
         }
-        let from = from.map(read_places).transpose()?.unwrap_or_default();
+        let now = to_millis(self.seams.now());
+        let (began, from) = match from {
+            Some(from) => read_cursor(from)?,
+            None => (now, BTreeMap::new()),
+        };
         let is_by_key = matches!(context.caller.actor, Actor::Key(_) | Actor::Session(_));
         let mut live = Live {
             engine: self.clone(),
@@ -72,12 +79,14 @@ impl Engine {
             shown: shown.filter(|_| is_by_key),
             only,
             places: BTreeMap::new(),
-            began: to_millis(self.seams.now()),
+            began: began.min(now),
+            looked: now,
             news: self.search.news.subscribe(),
         };
         for (store, (_, end)) in live.readable().await? {
             let place = from.get(&id_end(store)).copied();
-            live.places.insert(store, place.map_or(end, |place| place.min(end)));
+            let start = if store_made(store) >= live.began { 0 } else { end };
+            live.places.insert(store, place.map_or(start, |place| place.min(end)));
         }
         Ok(live)
     }
@@ -91,7 +100,8 @@ impl Live {
 
     /// Where it is, for [`Engine::live`] to go on from.
     pub fn cursor(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.places.len() * (ID_BYTES + 3));
+        let mut bytes = Vec::with_capacity(ID_BYTES + self.places.len() * (ID_BYTES + 3));
+        write_number(&mut bytes, u64::try_from(self.looked.as_micros() / 1000).unwrap_or(0));
         for (store, seq) in &self.places {
             bytes.extend(id_end(*store));
             write_number(&mut bytes, *seq);
@@ -123,6 +133,7 @@ impl Live {
     async fn look(&mut self) -> Result<Vec<LiveEvent>> {
         let mut told = Vec::new();
         let is_other = self.ask_again().await?;
+        self.looked = to_millis(self.engine.seams.now());
         let readable = self.readable().await?;
         let is_same = readable.keys().eq(self.places.keys());
         if is_other || !is_same {
@@ -216,22 +227,30 @@ fn write_number(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(u8::try_from(number).expect("seven bits are a byte"));
 }
 
-fn read_places(bytes: &[u8]) -> Result<BTreeMap<[u8; ID_BYTES], u64>> {
+/// The number at the beginning of some bytes, and the rest.
+fn read_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let length = bytes.iter().position(|byte| byte & 0x80 == 0)? + 1;
+    let (number, rest) = bytes.split_at(length);
+    let number = number.iter().rev();
+    let number = number.fold(0u64, |number, byte| number << 7 | u64::from(byte & 0x7f));
+    (length <= 9).then_some((number, rest))
+}
+
+fn read_cursor(bytes: &[u8]) -> Result<(Timestamp, BTreeMap<[u8; ID_BYTES], u64>)> {
     let wrong = || Error::from(Invalid::new("after", "is not one that was given out"));
+    let (millis, mut rest) = read_number(bytes).ok_or_else(wrong)?;
+    let micros = i64::try_from(millis).map_err(|_| wrong())?.saturating_mul(1000);
     let mut places = BTreeMap::new();
-    let mut rest = bytes;
     while !rest.is_empty() {
         let (id, after) = rest.split_first_chunk().ok_or_else(wrong)?;
-        let length = after.iter().position(|byte| byte & 0x80 == 0).ok_or_else(wrong)? + 1;
-        if length > 9 || places.len() >= LIVE_STORES_MAX {
+        let (number, after) = read_number(after).ok_or_else(wrong)?;
+        if places.len() >= LIVE_STORES_MAX {
             return Err(wrong());
         }
-        let number = after[..length].iter().rev();
-        let number = number.fold(0u64, |number, byte| number << 7 | u64::from(byte & 0x7f));
         places.insert(*id, number);
-        rest = &after[length..];
+        rest = after;
     }
-    Ok(places)
+    Ok((Timestamp::from_micros(micros), places))
 }
 
 #[cfg(test)]
@@ -241,16 +260,19 @@ mod tests {
     #[test]
     fn places_survive_the_way_through_bytes() {
         for number in [0, 1, 127, 128, 300, 65_535, 1 << 40, (1 << 63) - 1] {
-            let mut bytes = vec![7; ID_BYTES];
+            let mut bytes = Vec::new();
+            write_number(&mut bytes, 1_700_000_000_000);
+            bytes.extend([7; ID_BYTES]);
             write_number(&mut bytes, number);
             bytes.extend([9; ID_BYTES]);
             write_number(&mut bytes, 5);
-            let places = read_places(&bytes).unwrap();
+            let (at, places) = read_cursor(&bytes).unwrap();
+            assert_eq!(at.as_micros(), 1_700_000_000_000_000);
             assert_eq!((places[&[7; 8]], places[&[9; 8]]), (number, 5));
         }
-        for wrong in [&[1u8, 2, 3][..], &[7; 8], &[0xff; 30]] {
-            assert!(read_places(wrong).is_err(), "{wrong:?}");
+        for wrong in [&[][..], &[1, 2, 3], &[7; 9], &[0xff; 30]] {
+            assert!(read_cursor(wrong).is_err(), "{wrong:?}");
         }
-        assert!(read_places(&[]).unwrap().is_empty());
+        assert!(read_cursor(&[5]).unwrap().1.is_empty());
     }
 }

@@ -285,17 +285,19 @@ async fn the_stream_tells_what_happens_and_goes_on_from_where_it_was() {
     assert_eq!((&change["operation"], &change["seq"]), (&json!("created"), &json!(2)));
     let cursor = cursor.expect("the last of what came together says where the stream is");
     drop(stream);
+    let later = server.store("later").await;
+    server.put(later, "/z", "made while nobody looked").await;
     server.put(second, "/b", "two").await;
     server.put(first, "/a", "three").await;
     let mut stream = Reading::open(&server, ADMIN, "/console/events", Some(&cursor)).await;
     stream.expect("hello").await;
     let mut seen = Vec::new();
-    for _ in 0..2 {
+    for _ in 0..3 {
         let (_, change) = stream.expect("change").await;
         seen.push(change["path"].as_str().unwrap().to_owned());
     }
     seen.sort();
-    assert_eq!(seen, ["/a", "/b"], "nothing is lost and nothing comes twice");
+    assert_eq!(seen, ["/a", "/b", "/z"], "nothing is lost and nothing comes twice");
     // What is made meanwhile joins, from its beginning.
     let third = server.store("third").await;
     server.put(third, "/c", "four").await;

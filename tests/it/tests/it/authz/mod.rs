@@ -6,6 +6,7 @@
 //! `LOCI_WRITE_MATRIX=1` to write the matrix anew.
 
 mod console;
+mod doors;
 mod general;
 mod kilroy;
 mod knowledge;

@@ -1,6 +1,7 @@
 //! Everything one can ask about a store and its memories, at every door. Each verb is one request
 //! about one memory that is there for it alone.
 
+use super::doors::{mobius, robutler, tool};
 use super::spec::{Manner, Need};
 use super::world::{State, Target};
 use base64::Engine as _;
@@ -34,35 +35,6 @@ pub(super) const fn native(
     ask: fn(&mut Client, &Target) -> Reply,
 ) -> Verb {
     Verb { name, route, manner: Manner::Native, need, states, ask }
-}
-
-const fn robutler(
-    name: &'static str,
-    route: &'static str,
-    need: Need,
-    states: &'static [State],
-    ask: fn(&mut Client, &Target) -> Reply,
-) -> Verb {
-    Verb { name, route, manner: Manner::Robutler, need, states, ask }
-}
-
-const fn tool(
-    name: &'static str,
-    need: Need,
-    states: &'static [State],
-    ask: fn(&mut Client, &Target) -> Reply,
-) -> Verb {
-    Verb { name, route: "POST /v1/tools/memory", manner: Manner::Tool, need, states, ask }
-}
-
-const fn mobius(
-    name: &'static str,
-    route: &'static str,
-    need: Need,
-    states: &'static [State],
-    ask: fn(&mut Client, &Target) -> Reply,
-) -> Verb {
-    Verb { name, route, manner: Manner::Mobius, need, states, ask }
 }
 
 /// An agent without projects, and in the project that everybody has.
