@@ -63,7 +63,7 @@ pub(crate) struct Failure {
     retry_after_secs: Option<u64>,
     /// How many requests a second the caller has, and when there are some again, in seconds of the
     /// epoch.
-    limited: Option<(u32, i64)>,
+    limited: Option<Box<(u32, i64)>>,
     /// Whether the rest of the request is unread, so that the connection cannot go on.
     closes: bool,
     /// What happened, for the log only.
@@ -121,7 +121,7 @@ impl Failure {
     /// Says how often the caller may ask.
     pub(crate) fn limited_to(mut self, per_second: u32, now: Timestamp) -> Self {
         let reset = now.as_micros().div_euclid(1_000_000).saturating_add(1);
-        self.limited = Some((per_second, reset));
+        self.limited = Some(Box::new((per_second, reset)));
         self
     }
 
@@ -174,7 +174,7 @@ impl Failure {
         if let Some(secs) = self.retry_after_secs {
             headers.insert(RETRY_AFTER, HeaderValue::from(secs));
         }
-        if let Some((per_second, reset)) = self.limited {
+        if let Some((per_second, reset)) = self.limited.as_deref().copied() {
             headers.insert("x-ratelimit-limit", HeaderValue::from(per_second));
             headers.insert("x-ratelimit-remaining", HeaderValue::from(0));
             headers.insert("x-ratelimit-reset", HeaderValue::from(reset));

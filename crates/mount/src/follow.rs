@@ -94,7 +94,11 @@ impl Volume {
                     News::Yes if change.is_removal => {
                         outdated.extend(tree.hear_gone(store, memory));
                     }
-                    News::Yes => unknown.push(memory),
+                    News::Yes => {
+                        // It is there again, for whoever could not see it before.
+                        tree.gone.remove(&memory);
+                        unknown.push(memory);
+                    }
                 }
             }
         }

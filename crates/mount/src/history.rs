@@ -166,8 +166,15 @@ impl Volume {
     }
 
     async fn editions(&self, store: usize, memory: MemoryId) -> Result<Arc<Vec<Edition>>, Errno> {
+        let head = {
+            let tree = self.tree();
+            let ino = tree.by_memory.get(&memory);
+            ino.and_then(|ino| Some(tree.file(*ino).ok()?.saved.as_ref()?.version))
+        };
+        // What was saved here is there at once.
         if let Some((at, editions)) = self.history.known().lists.get(&memory)
             && at.elapsed() < FRESH
+            && editions.last().map(|edition| edition.version) == head
         {
             return Ok(Arc::clone(editions));
         }

@@ -303,7 +303,6 @@ mod tests {
             ReceiptRefs::KeysForgotten(17),
             ReceiptRefs::Generation(GenerationId(18)),
             ReceiptRefs::VectorsPut(19),
-            ReceiptRefs::ReadingsPut(20),
             ReceiptRefs::Member(Membership {
                 group: PrincipalId::from_u128(20),
                 member: PrincipalId::from_u128(21),
@@ -315,6 +314,7 @@ mod tests {
                 vec![GrantId::from_u128(25)],
             ),
             ReceiptRefs::Recorded(26),
+            ReceiptRefs::ReadingsPut(27),
         ]
     }
 
@@ -336,7 +336,7 @@ mod tests {
                 assert_eq!(ReceiptRefs::decode(kind, wrong), None, "{refs:?}");
             }
         }
-        assert_eq!(ReceiptRefs::decode(20, &[]), None);
+        assert_eq!(ReceiptRefs::decode(21, &[]), None);
         assert_eq!(ReceiptRefs::decode(6, &[3; 33]), None, "there is no such operation");
     }
 }

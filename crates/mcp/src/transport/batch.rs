@@ -54,6 +54,11 @@ where
     let end = Instant::now() + BATCH_TIMEOUT;
     let mut answers = Vec::new();
     for message in &messages {
+        // An answer of the client's: nothing here asks clients anything, so nobody waits for it.
+        let is_answer = message.get("result").or(message.get("error")).is_some();
+        if is_answer && message.get("method").is_none() {
+            continue;
+        }
         let id = message.get("id").cloned().unwrap_or(Value::Null);
         if let Err(why) = may_come(message) {
             answers.push(refusal(&id, INVALID_REQUEST, why));

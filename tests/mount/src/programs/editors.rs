@@ -70,5 +70,5 @@ pub(super) fn vim_nobackup(desk: &mut Desk<'_>) -> Result<()> {
 }
 
 pub(super) fn vim_backup(desk: &mut Desk<'_>) -> Result<()> {
-    vim_with(desk, "set nocompatible backup", &["notes.md", "notes.md~"])
+    vim_with(desk, "set nocompatible backup backupskip=", &["notes.md", "notes.md~"])
 }
