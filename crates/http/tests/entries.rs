@@ -1,6 +1,8 @@
 //! Listing memories with their attributes, editing them in batches, waiting for the feed, and counting
 //! as a model.
 
+#![allow(clippy::unwrap_used, reason = "what helps tests may fail as tests do")]
+
 mod common;
 
 use axum::body::Body;

@@ -167,7 +167,7 @@ impl Client {
 
     /// Reads something large; the body comes as it is made.
     pub(crate) async fn download(&self, target: &str) -> Result<Body, Refused> {
-        let ask = Ask { wait: Wait::ForHead, ..self.request(Method::GET, target)? };
+        let ask = Ask { wait: Wait::Head, ..self.request(Method::GET, target)? };
         let answered = self.way.ask(&ask, self.insistence(Repeat::Safe)).await?;
         Ok(succeeded(body_of(answered)).await?.into_body())
     }
@@ -223,7 +223,7 @@ impl Client {
         if let Some(key) = &self.key {
             headers.insert(AUTHORIZATION, bearer(key)?);
         }
-        Ok(Ask { method, target, headers, body: None, wait: Wait::ForAll })
+        Ok(Ask { method, target, headers, body: None, wait: Wait::All })
     }
 }
 

@@ -80,11 +80,11 @@ pub(crate) struct Ask<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
     /// The head; the body comes as it is made.
-    ForHead,
+    Head,
     /// All, unless it is a stream of events.
-    ForAllButEvents,
+    AllButEvents,
     /// All, so that an answer that is cut off counts as none.
-    ForAll,
+    All,
 }
 
 /// How hard an answer is tried to be had.
@@ -273,9 +273,9 @@ impl Way {
             }
         };
         let is_stream = match wait {
-            Wait::ForHead => true,
-            Wait::ForAllButEvents => is_events(&response),
-            Wait::ForAll => false,
+            Wait::Head => true,
+            Wait::AllButEvents => is_events(&response),
+            Wait::All => false,
         };
         if is_stream {
             // The connection is busy until the stream ends.

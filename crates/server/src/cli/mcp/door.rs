@@ -46,7 +46,7 @@ impl Door {
             target: PATH,
             headers: self.headers(message, version)?,
             body: Some(Bytes::from(message.whole.to_string())),
-            wait: Wait::ForAllButEvents,
+            wait: Wait::AllButEvents,
         };
         let insistence = Insistence {
             retry_for: RETRY_FOR,

@@ -34,7 +34,7 @@ pub(super) enum Message {
     /// Answers something that nobody asked.
     Answer,
     /// Several at once, each read by itself.
-    Batch(Vec<Result<Message, Value>>),
+    Batch(Vec<Result<Self, Value>>),
 }
 
 /// A request and its id.

@@ -120,11 +120,8 @@ async fn pair(
         is_read_only: args.read_only,
     };
     let mut chosen = selection.choose(asking, acting.client()).await?;
-    let store = match (chosen.stores.len(), chosen.stores.pop()) {
-        (1, Some(store)) => store,
-        _ => {
-            return Err(Failure::usage("the session has not just one store; name it with --store"));
-        }
+    let (1, Some(store)) = (chosen.stores.len(), chosen.stores.pop()) else {
+        return Err(Failure::usage("the session has not just one store; name it with --store"));
     };
     chosen.stores.push(store.clone());
     let port: Arc<dyn Port> = Arc::new(HttpPort::new(acting.client(), chosen, "sync"));
