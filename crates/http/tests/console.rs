@@ -1,5 +1,7 @@
 //! Signing in to the console and what a browser's cookie opens; borrowed eyes; the stream of changes.
 
+#![allow(clippy::unwrap_used, reason = "what helps tests may fail as tests do")]
+
 mod common;
 
 use axum::body::Body;

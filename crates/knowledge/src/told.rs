@@ -290,8 +290,9 @@ mod tests {
     }
 
     fn why(told: Told) -> Unfit {
-        let admitted = admit(said(TEXT), vec![told.clone()], "test:model");
-        assert!(admitted.claims.is_empty() && admitted.told.is_empty(), "{told:?}");
+        let shown = format!("{told:?}");
+        let admitted = admit(said(TEXT), vec![told], "test:model");
+        assert!(admitted.claims.is_empty() && admitted.told.is_empty(), "{shown}");
         admitted.unfit[0]
     }
 

@@ -119,7 +119,11 @@ async fn what_a_reader_finds_is_marked_kept_and_goes_with_its_memory() {
     let admin = &stage.admin;
     let rules = ("User lives in Rome".to_owned(), "rules".to_owned());
     let memory = stage.put(store, "/one", TEXT).await.memory;
-    assert_eq!(known(&engine, admin, store).await, [rules.clone()], "before it was read");
+    assert_eq!(
+        known(&engine, admin, store).await,
+        std::slice::from_ref(&rules),
+        "before it was read"
+    );
     assert_eq!(engine.read_once().await.unwrap(), Round::Worked);
     assert_eq!(engine.read_once().await.unwrap(), Round::Idle);
     let both = known(&engine, admin, store).await;
