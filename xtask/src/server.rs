@@ -15,7 +15,7 @@ use tempfile::TempDir;
 /// The admin key of the servers started here; they live for one suite on the loopback address.
 pub(crate) const ADMIN_KEY: &str = "xtask-suite-admin-key-0123456789abcdef";
 
-const START_TIMEOUT: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_secs(90);
 const READY: &str = "loci listening on ";
 
 /// Where a server keeps what a suite writes; gone with the value.

@@ -1,11 +1,12 @@
 //! Runs one named step, streams what it prints, and remembers how it ended.
 //!
 //! A [`Report`] collects the steps of one command. The command fails if any step did; a failed
-//! step never hides the ones after it.
+//! step never hides the ones after it, and one that hangs is ended and named rather than waited for.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, IsTerminal, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,6 +17,9 @@ use crate::tally::Tally;
 
 /// How a step without a test runner inside reports itself.
 pub(crate) type Verdict = Result<Tally>;
+
+/// The longest that one command may take: several times what the longest takes on two cores.
+const PATIENCE: Duration = Duration::from_secs(30 * 60);
 
 struct Entry {
     name: String,
@@ -97,7 +101,7 @@ impl Report {
 
 /// Runs a command, printing its output as it comes; an error if it does not exit with success.
 pub(crate) fn run(command: &mut Command) -> Verdict {
-    let (tally, ok) = stream(command)?;
+    let (tally, ok) = stream(command, PATIENCE)?;
     if !ok {
         bail!("{} failed", shown(command));
     }
@@ -106,7 +110,7 @@ pub(crate) fn run(command: &mut Command) -> Verdict {
 
 /// Runs a test runner: its own count decides, and a bad exit without a failed test is a failure.
 pub(crate) fn run_tests(command: &mut Command) -> Verdict {
-    let (mut tally, ok) = stream(command)?;
+    let (mut tally, ok) = stream(command, PATIENCE)?;
     if !ok && tally.failed == 0 {
         println!("{} ended badly without naming a failed test", shown(command));
         tally.failed = 1;
@@ -117,8 +121,12 @@ pub(crate) fn run_tests(command: &mut Command) -> Verdict {
     Ok(tally)
 }
 
-fn stream(command: &mut Command) -> Result<(Tally, bool)> {
+fn stream(command: &mut Command, patience: Duration) -> Result<(Tally, bool)> {
     println!("$ {}", shown(command));
+    // A group of its own can be ended whole. At a terminal, Ctrl-C has to reach it as well.
+    if !std::io::stdin().is_terminal() {
+        command.process_group(0);
+    }
     let spawned =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = match spawned {
@@ -126,35 +134,56 @@ fn stream(command: &mut Command) -> Result<(Tally, bool)> {
         Err(error) => bail!("cannot run {}: {error}", shown(command)),
     };
     let (send, receive) = mpsc::channel::<String>();
-    let pumps = [
-        child.stdout.take().map(|pipe| pump(pipe, send.clone())),
-        child.stderr.take().map(|pipe| pump(pipe, send.clone())),
-    ];
+    for pipe in [child.stdout.take().map(boxed), child.stderr.take().map(boxed)] {
+        let send = send.clone();
+        pipe.map(|pipe| thread::spawn(move || pump(pipe, &send)));
+    }
     drop(send);
     let mut output = String::new();
-    for line in receive {
-        println!("{line}");
-        output.push_str(&line);
-        output.push('\n');
-    }
-    for pump in pumps.into_iter().flatten() {
-        pump.join().expect("a pump only reads and sends, it does not panic");
+    let end = Instant::now() + patience;
+    loop {
+        match receive.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            Ok(line) => {
+                println!("{line}");
+                output.push_str(&line);
+                output.push('\n');
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => break,
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                println!("{} still runs after {patience:?} and is ended", shown(command));
+                end_group(&mut child);
+                let mut tally = Tally::of(&output);
+                tally.failed += 1;
+                return Ok((tally, false));
+            }
+        }
     }
     Ok((Tally::of(&output), child.wait()?.success()))
 }
 
-fn pump(pipe: impl Read + Send + 'static, send: mpsc::Sender<String>) -> thread::JoinHandle<()> {
-    thread::spawn(move || {
-        let mut pipe = BufReader::new(pipe);
-        let mut line = Vec::new();
-        while pipe.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
-            let text = String::from_utf8_lossy(&line).trim_end().to_owned();
-            if send.send(text).is_err() {
-                return;
-            }
-            line.clear();
+fn boxed(pipe: impl Read + Send + 'static) -> Box<dyn Read + Send> {
+    Box::new(pipe)
+}
+
+/// Ends a command and what it started. A process that the kernel does not let go is left behind.
+fn end_group(child: &mut Child) {
+    // Both fail only for what is gone already.
+    let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status();
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Sends every line until the pipe ends or nobody listens.
+fn pump(pipe: Box<dyn Read + Send>, send: &mpsc::Sender<String>) {
+    let mut pipe = BufReader::new(pipe);
+    let mut line = Vec::new();
+    while pipe.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
+        let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+        if send.send(text).is_err() {
+            return;
         }
-    })
+        line.clear();
+    }
 }
 
 fn shown(command: &Command) -> String {
@@ -192,5 +221,15 @@ mod tests {
         assert_eq!(tally.unwrap(), Tally { passed: 3, failed: 1, skipped: 0 });
         assert!(run_tests(Command::new("sh").args(["-c", "exit 0"])).is_err());
         assert!(run(&mut Command::new("/nonexistent/program")).is_err());
+    }
+
+    #[test]
+    fn what_hangs_is_ended_and_counted() {
+        let began = Instant::now();
+        let mut hanging = Command::new("sh");
+        hanging.args(["-c", "echo '3 passed in 0.1s'; sleep 60 & sleep 60"]);
+        let (tally, ok) = stream(&mut hanging, Duration::from_millis(300)).unwrap();
+        assert_eq!((tally, ok), (Tally { passed: 3, failed: 1, skipped: 0 }, false));
+        assert!(began.elapsed() < Duration::from_secs(30));
     }
 }

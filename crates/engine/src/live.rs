@@ -68,6 +68,7 @@ impl Engine {
             self.read_pass(&context, store).await?;
         }
         let now = to_millis(self.seams.now());
+        let is_resumed = from.is_some();
         let (began, from) = match from {
             Some(from) => read_cursor(from)?,
             None => (now, BTreeMap::new()),
@@ -85,7 +86,10 @@ impl Engine {
         };
         for (store, (_, end)) in live.readable().await? {
             let place = from.get(&id_end(store)).copied();
-            let start = if store_made(store) >= live.began { 0 } else { end };
+            // Only an earlier stream can have missed a store: for a new one, what is there is old, even
+            // when it was made within this very millisecond.
+            let is_missed = is_resumed && store_made(store) >= live.began;
+            let start = if is_missed { 0 } else { end };
             live.places.insert(store, place.map_or(start, |place| place.min(end)));
         }
         Ok(live)

@@ -26,7 +26,7 @@ use tokio::task::JoinHandle;
 const PATIENCE: Duration = Duration::from_secs(4);
 /// How long for contents, which may have waited for a page already.
 const PATIENCE_TO_READ: Duration = Duration::from_secs(3);
-/// How long a server that did not answer is not asked again for contents.
+/// How long a server that did not answer is not asked again.
 const SILENCE: Duration = Duration::from_millis(500);
 /// Bytes that a file may grow to before it is saved, or not.
 pub(crate) const BUFFER_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -116,23 +116,33 @@ impl Volume {
         &self,
         call: impl Future<Output = Result<T, Refusal>>,
     ) -> Result<T, Refusal> {
-        answered(PATIENCE, call).await
+        self.ask_within(PATIENCE, call).await
     }
 
-    /// The content of a version. The kernel asks twice for what it did not get: the second time it is
-    /// told at once.
+    /// The content of a version.
     pub(crate) async fn text(
         &self,
         store: usize,
         memory: MemoryId,
         version: VersionId,
     ) -> Result<String, Refusal> {
+        let call = self.port.text(self.stores[store], memory, version);
+        self.ask_within(PATIENCE_TO_READ, call).await
+    }
+
+    /// Whoever waited for somebody else's question to a dead server, or for the kernel's first of two,
+    /// is told at once: one operation waits once.
+    async fn ask_within<T>(
+        &self,
+        within: Duration,
+        call: impl Future<Output = Result<T, Refusal>>,
+    ) -> Result<T, Refusal> {
         let silent = || self.silent_until.lock().unwrap_or_else(PoisonError::into_inner);
         if silent().is_some_and(|until| Instant::now() < until) {
             return Err(Refusal::Unreachable("it did not answer a moment ago".into()));
         }
-        let asked = self.port.text(self.stores[store], memory, version);
-        let answer = answered(PATIENCE_TO_READ, asked).await;
+        let late = || Err(Refusal::Unreachable(format!("nothing within {within:?}")));
+        let answer = tokio::time::timeout(within, call).await.unwrap_or_else(|_| late());
         let is_silent = matches!(answer, Err(Refusal::Unreachable(_)));
         *silent() = is_silent.then(|| Instant::now() + SILENCE);
         answer
@@ -153,12 +163,4 @@ impl Volume {
     ) -> JoinHandle<()> {
         self.runtime.spawn(work)
     }
-}
-
-async fn answered<T>(
-    within: Duration,
-    call: impl Future<Output = Result<T, Refusal>>,
-) -> Result<T, Refusal> {
-    let late = || Err(Refusal::Unreachable(format!("nothing within {within:?}")));
-    tokio::time::timeout(within, call).await.unwrap_or_else(|_| late())
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-const TIMEOUT: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(90);
 const BETA: &str = "agent-memory-2026-07-22";
 
 /// One answer.

@@ -15,7 +15,7 @@ use crate::dice::Dice;
 use crate::server::ADMIN_KEY;
 
 /// How long one request may stay without an answer, whatever is being broken.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two tries; a polite client would wait for the second it is told.
 const PAUSE: Duration = Duration::from_millis(15);
 

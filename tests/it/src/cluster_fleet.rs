@@ -10,7 +10,7 @@ use crate::cluster::Cluster;
 use crate::server::{Server, Setup};
 
 /// How long a server may take to come back while its database comes and goes.
-const BACK_WITHIN: Duration = Duration::from_secs(30);
+const BACK_WITHIN: Duration = Duration::from_secs(60);
 const RESTART_PAUSE: Duration = Duration::from_millis(50);
 
 /// Servers of one setup, by place.

@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::command::Loci;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 const TICK: Duration = Duration::from_millis(5);
 
 /// A mount in the foreground of a process of its own.

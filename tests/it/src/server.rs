@@ -23,7 +23,7 @@ pub const ADMIN_KEY: &str = "it-admin-key-3f1c9a7be2d84c06";
 pub(crate) const OWN_VARIABLES: [&str; 6] =
     ["LOCI_ADMIN_KEY", "LOCI_DATA", "LOCI_DATABASE", "LOCI_URL", "LOCI_KEY", "LOCI_KILROY_TOKEN"];
 
-const START_TIMEOUT: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_secs(90);
 const READY: &str = "loci listening on http://";
 
 /// The built binary: `LOCI_BIN`, or `loci` beside the folder this test runs from.

@@ -182,7 +182,7 @@ fn hold_table(cluster: &Cluster, table: &str) -> Child {
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {
-        assert!(began.elapsed() < Duration::from_secs(20), "{what}: not in time");
+        assert!(began.elapsed() < Duration::from_secs(60), "{what}: not in time");
         thread::sleep(Duration::from_millis(20));
     }
 }

@@ -1,10 +1,8 @@
 //! Random histories on PostgreSQL, beside the oracle. Each history has a database of its own: numbers
 //! of generations and what is due are shared by all tenants of one.
 
-mod database;
-
+use crate::database::Scratch;
 use async_trait::async_trait;
-use database::Scratch;
 use loci_storage::Storage;
 use loci_storage::contract::Harness;
 use loci_storage::contract::random::{Durable, agree};

@@ -6,12 +6,10 @@
 //! by the best three of its memories that are on the list, and only the best bring their neighbours. So
 //! neighbours in rank may change places, and the last of ten may be another.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
-#[path = "../../engine/tests/common/embedder.rs"]
+#[path = "../../../engine/tests/common/embedder.rs"]
 mod embedder;
 
-use embedder::WordSum;
+use self::embedder::WordSum;
 use loci_engine::seam::Seams;
 use loci_engine::search::embed::Embedder;
 use loci_engine::search::{Mode, Reach, SearchFilter, SearchOptions, SearchRequest, Wanted};

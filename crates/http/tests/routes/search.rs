@@ -1,9 +1,5 @@
 //! Searching over the wire: what is found and shown, what is refused, and what strangers get.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
-
-mod common;
-
-use common::{ADMIN, Server};
+use crate::common::{ADMIN, Server};
 use loci_model::StoreId;
 use serde_json::{Value, json};
 

@@ -1,12 +1,10 @@
 //! Promises of the gate: every answer has an id and, when refused, an envelope; bodies are bounded;
 //! keys open through both headers; idempotent writes happen once; nobody asks too often.
 
-mod common;
-
+use crate::common::{ADMIN, Server};
 use axum::Router;
 use axum::body::Body;
 use axum::routing::{get, post};
-use common::{ADMIN, Server};
 use http::Request;
 use loci_http::HttpOptions;
 use serde_json::{Value, json};

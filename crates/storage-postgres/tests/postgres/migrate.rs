@@ -2,11 +2,7 @@
 //! nothing is lost, what is new is at its default and works, and what a server of format 3 asks about
 //! keys is still there.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
-mod database;
-
-use database::Scratch;
+use crate::database::Scratch;
 use loci_model::{
     ApiKey, Audience, Grant, GrantId, Grantee, KeyId, KeyScope, Level, MemorySwitches, VersionId,
     event,
@@ -21,12 +17,12 @@ use tokio_postgres::{Client, NoTls};
 
 /// The steps up to format 6, as they were released.
 const STEPS: [&str; 6] = [
-    include_str!("../migrations/0001_init.sql"),
-    include_str!("../migrations/0002_access.sql"),
-    include_str!("../migrations/0003_search.sql"),
-    include_str!("../migrations/0004_sharing.sql"),
-    include_str!("../migrations/0005_tails.sql"),
-    include_str!("../migrations/0006_compaction.sql"),
+    include_str!("../../migrations/0001_init.sql"),
+    include_str!("../../migrations/0002_access.sql"),
+    include_str!("../../migrations/0003_search.sql"),
+    include_str!("../../migrations/0004_sharing.sql"),
+    include_str!("../../migrations/0005_tails.sql"),
+    include_str!("../../migrations/0006_compaction.sql"),
 ];
 /// What a server of format 3 asks about a key.
 const OLD_KEY: &str = "select key_id, workspace_id, principal_id, name, hint, secret_hash, power, \
@@ -61,7 +57,7 @@ async fn old_database(format: usize) -> (Database, Client) {
         .batch_execute("create schema loci; grant usage on schema loci to loci_app")
         .await
         .unwrap();
-    client.batch_execute(include_str!("../queries/migration/table.sql")).await.unwrap();
+    client.batch_execute(include_str!("../../queries/migration/table.sql")).await.unwrap();
     for (step, number) in STEPS[..format].iter().zip(1..) {
         let step = format!(
             "begin; set local search_path to loci; {step}; \

@@ -1,8 +1,6 @@
 //! The native routes, each with what it gives and what it refuses.
 
-mod common;
-
-use common::{ADMIN, Server};
+use crate::common::{ADMIN, Server};
 use loci_engine::{NewAttachment, NewSession};
 use loci_model::{Access, StoreId};
 use serde_json::{Value, json};

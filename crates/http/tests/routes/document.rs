@@ -1,10 +1,8 @@
 //! The OpenAPI document: it lists every native route, says how each refuses, and every route it lists
 //! is closed to strangers.
 
-mod common;
-
+use crate::common::Server;
 use axum::body::Body;
-use common::Server;
 use http::Request;
 
 #[tokio::test]

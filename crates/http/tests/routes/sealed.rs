@@ -1,9 +1,7 @@
 //! Sealed content over the native routes: the bytes come back as they went in, and nothing else of
 //! the server shows, finds or changes them.
 
-mod common;
-
-use common::{ADMIN, Server};
+use crate::common::{ADMIN, Server};
 use serde_json::{Value, json};
 
 const ETAG_OF_TWO: &str = "\"50cff72c8e550546d661ec235431888fb2f9f7bada40c17020d47f6ccc117aae\"";

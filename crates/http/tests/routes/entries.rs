@@ -1,12 +1,8 @@
 //! Listing memories with their attributes, editing them in batches, waiting for the feed, and counting
 //! as a model.
 
-#![allow(clippy::unwrap_used, reason = "what helps tests may fail as tests do")]
-
-mod common;
-
+use crate::common::{ADMIN, Reply, Server};
 use axum::body::Body;
-use common::{ADMIN, Reply, Server};
 use http::Request;
 use loci_model::StoreId;
 use serde_json::{Value, json};

@@ -5,8 +5,6 @@
 //! Whoever may become somebody else by logging in is not held by this: a server that logs in as a
 //! superuser takes the role of its own will. So the login here is what is recommended, a user that
 //! is a member of the role and nothing more.
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
 use loci_storage_postgres::{PostgresOptions, PostgresStorage};
 use loci_test_postgres::{Build, Database};
 use std::collections::BTreeSet;

@@ -1,11 +1,7 @@
 //! Groups, addresses and the audit log with several servers at once: numbers without gaps, one store
 //! at an address, nobody taken for being where they are no longer, and nobody waiting in a circle.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
-mod database;
-
-use database::Scratch;
+use crate::database::Scratch;
 use futures_util::future::join_all;
 use loci_model::event::LogEnd;
 use loci_model::policy::{self, ConvenePass, Facts};

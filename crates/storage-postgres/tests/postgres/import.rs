@@ -1,11 +1,7 @@
 //! A history that comes in is counted right, also where a memory takes the place of one that went in
 //! the same import: what it makes room for is written before it is looked for.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
-mod database;
-
-use database::Scratch;
+use crate::database::Scratch;
 use loci_storage::contract::fixture::{World, remove};
 use loci_storage::log::ImportItem;
 use loci_storage::{Mutation, Storage};

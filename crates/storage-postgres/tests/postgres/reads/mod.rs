@@ -1,6 +1,5 @@
 //! Reads where this engine goes its own way: walks in batches, pages cut by bytes inside a statement,
 //! and what is noticed of damage below.
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod damage;
 mod walks;

@@ -1,9 +1,7 @@
 //! Several servers on one database are one Loci: whatever many callers ask of all of them at once,
 //! what they are told could have happened one after the other, and did, in the order of the feed.
 
-mod database;
-
-use database::Scratch;
+use crate::database::Scratch;
 use loci_storage::Storage;
 use loci_storage::contract::random::race;
 use std::sync::Arc;

@@ -1,11 +1,7 @@
 //! What people look at and put right: the past, who wrote what, taking it back, erasing it, who reaches a
 //! store and why.
 
-#![allow(clippy::unwrap_used, reason = "what helps tests may fail as tests do")]
-
-mod common;
-
-use common::{ADMIN, Reply, Server};
+use crate::common::{ADMIN, Reply, Server};
 use loci_model::StoreId;
 use serde_json::{Value, json};
 

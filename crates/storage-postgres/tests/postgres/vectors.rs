@@ -2,8 +2,6 @@
 //! and still no vectors stay behind when their version, store or generation goes at the same moment;
 //! and what one server is enough for is one server's.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
 use loci_model::{StorePolicy, VersionId};
 use loci_storage::contract::fixture::{World, update};
 use loci_storage::{Generation, Mutation, Receipt, Storage, VectorBatch, VectorSource};

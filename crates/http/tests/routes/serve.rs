@@ -1,13 +1,9 @@
 //! Promises of the listener, over real sockets: keep-alive, the cap, probes in a crowd, an orderly
 //! stop, and the operator's socket.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should fail")]
-
-mod common;
-
+use crate::common::{ADMIN, Server};
 use axum::Router;
 use axum::routing::get;
-use common::{ADMIN, Server};
 use loci_http::{HttpOptions, Listener, serve};
 use std::io::ErrorKind;
 use std::net::SocketAddr;

@@ -1,8 +1,6 @@
 //! Searching a store where it lies: what was put is found by word and by vector, by those who may find
 //! it, as long as it is there; and a database without pgvector says that it cannot.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
 use loci_model::{Attributes, Memory, MemoryId, PathPrefix, StoreId, Visibility};
 use loci_storage::contract::fixture::{World, describe, remove, rename, shown_as, until, update};
 use loci_storage::{

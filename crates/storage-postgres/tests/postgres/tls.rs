@@ -1,7 +1,5 @@
 //! The way to a server that is not here: encrypted, and only to who can prove that it is the one the
 //! URL names.
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
 use loci_storage::Storage;
 use loci_storage_postgres::{OpenError, PostgresOptions, PostgresStorage};
 use loci_test_postgres::{Build, Postgres};

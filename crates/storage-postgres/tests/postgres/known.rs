@@ -2,11 +2,7 @@
 //! after each kind of write that is about access, but imports, a server that had looked before sees the
 //! same as one that looks for the first time. And it is kept, or there would be nothing to show here.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
-mod database;
-
-use database::Scratch;
+use crate::database::Scratch;
 use loci_model::policy::Facts;
 use loci_model::session::Attachment;
 use loci_model::store::Repeats;

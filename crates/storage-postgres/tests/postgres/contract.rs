@@ -1,10 +1,8 @@
 //! The contract suite on PostgreSQL, unchanged. Each case gets a database of its own, copied from one
 //! that was opened once, so that only the first case pays for making the schema.
 
-mod database;
-
+use crate::database::Scratch;
 use async_trait::async_trait;
-use database::Scratch;
 use loci_storage::Storage;
 use loci_storage::contract::Harness;
 use std::sync::Arc;

@@ -1,11 +1,9 @@
 //! The routes about the data as a whole: a check reports, a backup opens, an export comes in
 //! elsewhere. Over the in-memory storage where any will do, over SQLite where files matter.
 
-mod common;
-
+use crate::common::{ADMIN, Server};
 use axum::Router;
 use axum::body::Body;
-use common::{ADMIN, Server};
 use http::Request;
 use loci_engine::Engine;
 use loci_engine::seam::Seams;

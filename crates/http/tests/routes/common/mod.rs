@@ -1,12 +1,5 @@
 //! A router over a storage, the in-memory one unless told otherwise, with an administrator's key, and requests to it.
 
-#![allow(
-    clippy::unwrap_used,
-    dead_code,
-    unreachable_pub,
-    reason = "each test crate uses its own part of this"
-)]
-
 use axum::Router;
 use axum::body::Body;
 use http::{Request, StatusCode};
@@ -22,30 +15,30 @@ use std::sync::Arc;
 use tower::ServiceExt;
 use utoipa::openapi::{InfoBuilder, OpenApiBuilder};
 
-pub const ADMIN: &str = "test-admin-key";
+pub(crate) const ADMIN: &str = "test-admin-key";
 
-pub struct Server {
-    pub engine: Engine,
-    pub start: FirstStart,
-    pub router: Router,
+pub(crate) struct Server {
+    pub(crate) engine: Engine,
+    pub(crate) start: FirstStart,
+    pub(crate) router: Router,
 }
 
 /// One answer.
-pub struct Reply {
-    pub status: u16,
-    pub headers: http::HeaderMap,
-    pub bytes: bytes::Bytes,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: http::HeaderMap,
+    pub(crate) bytes: bytes::Bytes,
 }
 
 impl Reply {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let text = String::from_utf8_lossy(&self.bytes);
         serde_json::from_slice(&self.bytes).unwrap_or_else(|_| panic!("not JSON: {text}"))
     }
 
     /// The body of a success.
     #[track_caller]
-    pub fn ok(&self) -> Value {
+    pub(crate) fn ok(&self) -> Value {
         let text = String::from_utf8_lossy(&self.bytes);
         assert_eq!(self.status, StatusCode::OK, "{text}");
         self.json()
@@ -53,7 +46,7 @@ impl Reply {
 
     /// Checks a refusal: status, type, and that the envelope is whole.
     #[track_caller]
-    pub fn refused(&self, status: u16, kind: &str) -> &Self {
+    pub(crate) fn refused(&self, status: u16, kind: &str) -> &Self {
         let body = self.json();
         assert_eq!((self.status, &body["error"]["type"]), (status, &kind.into()), "{body}");
         assert_eq!(body["type"], "error");
@@ -66,15 +59,19 @@ impl Reply {
 }
 
 impl Server {
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self::with(&HttpOptions::default(), Router::new()).await
     }
 
-    pub async fn with(options: &HttpOptions, doors: Router) -> Self {
+    pub(crate) async fn with(options: &HttpOptions, doors: Router) -> Self {
         Self::over(Arc::new(MemStorage::new()), options, doors).await
     }
 
-    pub async fn over(storage: Arc<dyn Storage>, options: &HttpOptions, doors: Router) -> Self {
+    pub(crate) async fn over(
+        storage: Arc<dyn Storage>,
+        options: &HttpOptions,
+        doors: Router,
+    ) -> Self {
         let engine = Engine::new(storage, Seams::real());
         let start = engine.bootstrap(Some(&Secret::given(ADMIN))).await.unwrap();
         let info = InfoBuilder::new().title("doors").version("0").build();
@@ -83,12 +80,12 @@ impl Server {
         Self { engine, start, router }
     }
 
-    pub fn operator(&self) -> LocalOperator {
+    pub(crate) fn operator(&self) -> LocalOperator {
         LocalOperator(self.engine.local_operator(&self.start))
     }
 
     /// The administrator, as the engine sees them.
-    pub fn context(&self) -> Context {
+    pub(crate) fn context(&self) -> Context {
         let seams = self.engine.seams();
         Context {
             caller: self.engine.local_operator(&self.start),
@@ -97,19 +94,19 @@ impl Server {
         }
     }
 
-    pub async fn store(&self, name: &str) -> StoreId {
+    pub(crate) async fn store(&self, name: &str) -> StoreId {
         let new = NewStore { name: name.into(), ..NewStore::default() };
         self.engine.create_store(&self.context(), new).await.unwrap().id
     }
 
-    pub async fn put(&self, store: StoreId, path: &str, text: &str) -> Memory {
+    pub(crate) async fn put(&self, store: StoreId, path: &str, text: &str) -> Memory {
         let edit = Edit::put_text(MemoryPath::parse(path).unwrap(), text);
         let context = self.context();
         let outcome = self.engine.commit_one(&context, store, edit, "api");
         outcome.await.unwrap().memory
     }
 
-    pub async fn send(&self, request: Request<Body>) -> Reply {
+    pub(crate) async fn send(&self, request: Request<Body>) -> Reply {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         Reply {
@@ -119,7 +116,7 @@ impl Server {
         }
     }
 
-    pub async fn call(&self, key: &str, method: &str, uri: &str, body: Value) -> Reply {
+    pub(crate) async fn call(&self, key: &str, method: &str, uri: &str, body: Value) -> Reply {
         let request = Request::builder().method(method).uri(uri);
         let request = request.header("authorization", format!("Bearer {key}"));
         let body = match body {
@@ -129,20 +126,20 @@ impl Server {
         self.send(request.body(body).unwrap()).await
     }
 
-    pub async fn get(&self, uri: &str) -> Reply {
+    pub(crate) async fn get(&self, uri: &str) -> Reply {
         self.call(ADMIN, "GET", uri, Value::Null).await
     }
 
-    pub async fn post(&self, uri: &str, body: Value) -> Reply {
+    pub(crate) async fn post(&self, uri: &str, body: Value) -> Reply {
         self.call(ADMIN, "POST", uri, body).await
     }
 
-    pub async fn delete(&self, uri: &str) -> Reply {
+    pub(crate) async fn delete(&self, uri: &str) -> Reply {
         self.call(ADMIN, "DELETE", uri, Value::Null).await
     }
 
     /// A new key made over the wire: its id and secret.
-    pub async fn key(&self, body: Value) -> (String, String) {
+    pub(crate) async fn key(&self, body: Value) -> (String, String) {
         let made = self.post("/v1/api_keys", body).await.ok();
         let text = |field: &str| made[field].as_str().unwrap().to_owned();
         (text("id"), text("secret"))

@@ -1,13 +1,9 @@
 //! Chats, switches, the audit log and signed tokens, as the wire shows them.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on ends here")]
-
-mod common;
-
+use crate::common::{ADMIN, Reply, Server};
 use axum::Router;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use common::{ADMIN, Reply, Server};
 use loci_http::{HttpOptions, TokenOptions, Tokens};
 use ring::hmac;
 use serde_json::{Value, json};

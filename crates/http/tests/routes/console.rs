@@ -1,11 +1,7 @@
 //! Signing in to the console and what a browser's cookie opens; borrowed eyes; the stream of changes.
 
-#![allow(clippy::unwrap_used, reason = "what helps tests may fail as tests do")]
-
-mod common;
-
+use crate::common::{ADMIN, Reply, Server};
 use axum::body::Body;
-use common::{ADMIN, Reply, Server};
 use futures_util::StreamExt;
 use http::Request;
 use serde_json::{Value, json};
@@ -105,6 +101,26 @@ async fn narrow_keys_sign_in_and_stay_narrow() {
 }
 
 #[tokio::test]
+async fn a_revoked_key_takes_its_sessions_along() {
+    let server = Server::new().await;
+    let (id, secret) = server.key(json!({"name": "lost"})).await;
+    let first = signed_in(&server, &secret).await;
+    // A session that was made with what another browser holds, and one by a link of the key's.
+    let second = signed_in(&server, first.split_once('=').unwrap().1).await;
+    let link = server.call(&secret, "POST", "/console/links", json!({})).await.ok();
+    let third = login(&server, json!({ "once": link["once"] })).await;
+    third.ok();
+    let third = third.headers["set-cookie"].to_str().unwrap().split(';').next().unwrap();
+    let other = signed_in(&server, ADMIN).await;
+    server.delete(&format!("/v1/api_keys/{id}")).await.ok();
+    for cookie in [&first, &second, third] {
+        let reply = page(&server, "GET", "/console/session", cookie, Value::Null).await;
+        reply.refused(401, "authentication_error");
+    }
+    page(&server, "GET", "/console/session", &other, Value::Null).await.ok();
+}
+
+#[tokio::test]
 async fn what_is_no_key_signs_nobody_in() {
     let server = Server::new().await;
     for wrong in [json!({"key": "nonsense"}), json!({"once": "nonsense"}), json!({"once": ADMIN})] {
@@ -115,7 +131,7 @@ async fn what_is_no_key_signs_nobody_in() {
     }
     let large = json!({ "key": "x".repeat(5000) });
     login(&server, large).await.refused(413, "request_too_large");
-    for name in ["console session", "console link"] {
+    for name in ["console session", "console link", "console session (apikey_1)"] {
         let reply = server.post("/v1/api_keys", json!({ "name": name })).await;
         reply.refused(400, "invalid_request_error");
     }

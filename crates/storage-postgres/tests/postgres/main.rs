@@ -1,0 +1,18 @@
+//! PostgreSQL as storage, on real servers: one program, because what takes long is linking it.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
+mod contract;
+mod database;
+mod import;
+mod in_place;
+mod known;
+mod migrate;
+mod random;
+mod reads;
+mod second_lock;
+mod sharing;
+mod shortlist;
+mod tls;
+mod two_servers;
+mod vectors;
