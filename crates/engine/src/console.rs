@@ -3,15 +3,15 @@
 //!
 //! What a browser holds is a key like any other, with exactly the authority of the one that was shown
 //! for it and never longer: so every server knows it, it can be seen and revoked with the others, and
-//! the audit log has its beginning and its end. A one-time word is a key too, but opens nothing and is
-//! spent by the first who shows it.
+//! the audit log has its beginning and its end. Its name says which key was shown, and it ends with that
+//! one. A one-time word is a key too, but opens nothing and is spent by the first who shows it.
 
 use crate::access::expect_receipt;
 use crate::keys::require_key_maker;
 use crate::{Context, Engine, Error, Result, Secret};
 use loci_model::event::kind;
-use loci_model::policy::System;
-use loci_model::{ApiKey, Caller, KeyScope, RequestId, Timestamp};
+use loci_model::policy::{AdminPass, System};
+use loci_model::{Actor, ApiKey, Caller, KeyId, KeyScope, RequestId, Timestamp};
 use loci_storage::{Mutation, Receipt};
 
 /// How long somebody stays signed in.
@@ -25,19 +25,30 @@ const ENDING_NAME: &str = "console session of a key that ends";
 /// What keys are called that are one-time words.
 const LINK_NAME: &str = "console link";
 
+/// A name of one of these sorts, and for which key it was made.
+fn read_name(name: &str) -> (&str, Option<&str>) {
+    let parts = name.strip_suffix(')').and_then(|name| name.split_once(" ("));
+    parts.map_or((name, None), |(sort, key)| (sort, Some(key)))
+}
+
 /// Whether a key's name says more than a name does, so that nobody else may choose it.
 pub(crate) fn is_reserved(name: &str) -> bool {
-    [SESSION_NAME, ENDING_NAME, LINK_NAME].contains(&name)
+    [SESSION_NAME, ENDING_NAME, LINK_NAME].contains(&read_name(name).0)
 }
 
 /// Whether a key is a one-time word, which opens nothing by itself.
 pub(crate) fn is_link(key: &ApiKey) -> bool {
-    key.name == LINK_NAME
+    read_name(&key.name).0 == LINK_NAME
 }
 
 /// Whether a key only ends because browsers sign in for a while: what it makes may outlive it.
 pub(crate) fn stands_for_endless(key: &ApiKey) -> bool {
-    key.name == SESSION_NAME
+    read_name(&key.name).0 == SESSION_NAME
+}
+
+/// The key that a browser's was made for, as its name says.
+fn made_for(key: &ApiKey) -> Option<&str> {
+    read_name(&key.name).1.filter(|_| is_reserved(&key.name))
 }
 
 /// A browser that was let in.
@@ -57,7 +68,15 @@ impl Engine {
     pub async fn sign_in(&self, key: &str, request: RequestId) -> Result<SignedIn> {
         self.require_primary()?;
         let caller = self.authenticate(key).await?;
-        self.admit(caller, request).await
+        let shown = self.storage.key_by_hash(&Secret::hash_of(key)).await?;
+        let shown = shown.map(|(key, _)| key.id.to_string());
+        let let_in = self.admit(caller, shown.as_deref(), request).await?;
+        // Who revoked the key meanwhile may have looked for its sessions before there was this one.
+        if let Err(refused) = self.authenticate(key).await {
+            self.sign_out(let_in.secret.reveal()).await?;
+            return Err(refused);
+        }
+        Ok(let_in)
     }
 
     /// The same for a one-time word, which is spent by it.
@@ -79,8 +98,9 @@ impl Engine {
         if spent.revoked_at != Some(now) {
             return Err(REFUSED);
         }
+        let maker = made_for(&key).map(str::to_owned);
         let caller = Caller { expires_at: None, ..Self::caller_of(key, &principal) };
-        self.admit(caller, request).await
+        self.admit(caller, maker.as_deref(), request).await
     }
 
     /// A one-time word for a browser, worth as much as the caller's own credential.
@@ -89,7 +109,12 @@ impl Engine {
         if context.caller.expires_at.is_some() {
             return Err(Error::Denied("a key that ends cannot make links, which would outlive it"));
         }
-        let (key, secret) = self.derive_key(&context.caller, LINK_NAME, LINK_SECS);
+        let maker = match context.caller.actor {
+            Actor::Key(id) => Some(id.to_string()),
+            _ => None,
+        };
+        let (key, secret) =
+            self.derive_key(&context.caller, LINK_NAME, maker.as_deref(), LINK_SECS);
         let expires_at = key.expires_at.unwrap_or(key.created_at);
         let told = self.happening(context, kind::KEY_CREATED).about(&key.id).saying(&LINK_NAME);
         // Asked again, it is another word: the first cannot be told twice.
@@ -112,14 +137,39 @@ impl Engine {
         let system = System::because("whoever has a session may end it");
         let pass = system.administer(key.workspace, now);
         let told = self.happening_by_itself(key.workspace, principal.id, kind::KEY_REVOKED);
-        let revoke = Mutation::RevokeKey(pass, key.id);
+        let revoke = Mutation::RevokeKey(pass.clone(), key.id);
         self.audited_unasked(revoke, told.about(&key.id).saying(&SESSION_NAME)).await?;
+        self.end_sessions_of(&pass, key.id).await
+    }
+
+    /// Ends what browsers were given for a key that opens nothing any more, and what they were given
+    /// for that.
+    pub(crate) async fn end_sessions_of(&self, pass: &AdminPass, gone: KeyId) -> Result<()> {
+        let keys = self.storage.keys(pass).await?;
+        let now = self.seams.now();
+        let mut ended = vec![gone.to_string()];
+        while let Some(gone) = ended.pop() {
+            let its = keys.iter().filter(|key| key.is_valid_at(now));
+            for key in its.filter(|key| made_for(key) == Some(gone.as_str())) {
+                let told =
+                    self.happening_by_itself(key.workspace, key.principal, kind::KEY_REVOKED);
+                let told = told.about(&key.id).saying(&read_name(&key.name).0);
+                let revoke = Mutation::RevokeKey(pass.clone(), key.id);
+                self.audited_unasked(revoke, told).await?;
+                ended.push(key.id.to_string());
+            }
+        }
         Ok(())
     }
 
-    async fn admit(&self, caller: Caller, request: RequestId) -> Result<SignedIn> {
+    async fn admit(
+        &self,
+        caller: Caller,
+        maker: Option<&str>,
+        request: RequestId,
+    ) -> Result<SignedIn> {
         let name = if caller.expires_at.is_some() { ENDING_NAME } else { SESSION_NAME };
-        let (key, secret) = self.derive_key(&caller, name, SESSION_SECS);
+        let (key, secret) = self.derive_key(&caller, name, maker, SESSION_SECS);
         let context = Context { caller, request, idempotency: None };
         let told = self.happening(&context, kind::KEY_CREATED).about(&key.id);
         let told = told.saying(&SESSION_NAME);
@@ -130,7 +180,13 @@ impl Engine {
     }
 
     /// A key that is worth what a caller's own is, for so long at most.
-    fn derive_key(&self, caller: &Caller, name: &str, secs: i64) -> (ApiKey, Secret) {
+    fn derive_key(
+        &self,
+        caller: &Caller,
+        sort: &str,
+        maker: Option<&str>,
+        secs: i64,
+    ) -> (ApiKey, Secret) {
         let now = self.seams.now();
         let secret = Secret::generate(&self.seams);
         let end = now.plus_secs(secs);
@@ -138,7 +194,7 @@ impl Engine {
             id: self.seams.key_id(now),
             workspace: caller.workspace,
             principal: caller.principal,
-            name: name.to_owned(),
+            name: maker.map_or_else(|| sort.to_owned(), |key| format!("{sort} ({key})")),
             hint: secret.hint(),
             secret_hash: secret.hash(),
             scope: KeyScope { power: caller.scope.power, stores: caller.scope.stores.clone() },

@@ -215,11 +215,13 @@ impl Engine {
         Ok(self.storage.keys(&pass).await?)
     }
 
-    /// Revokes a key; it opens nothing from now on.
+    /// Revokes a key; it opens nothing from now on, and nor does what browsers were given for it.
     pub async fn revoke_key(&self, context: &Context, key: KeyId) -> Result<ApiKey> {
         let pass = self.admin_pass(context)?;
         let told = self.happening(context, kind::KEY_REVOKED).about(&key);
-        let receipt = self.audited(context, Mutation::RevokeKey(pass, key), told).await?;
+        let revoke = Mutation::RevokeKey(pass.clone(), key);
+        let receipt = self.audited(context, revoke, told).await?;
+        self.end_sessions_of(&pass, key).await?;
         expect_receipt!(receipt, Receipt::Key(key) => key)
     }
 
@@ -246,6 +248,7 @@ impl Engine {
                 let told = self.happening_by_itself(owner.workspace, owner.id, kind::KEY_REVOKED);
                 let revoke = Mutation::RevokeKey(pass.clone(), key.id);
                 self.audited_unasked(revoke, told.about(&key.id)).await?;
+                self.end_sessions_of(&pass, key.id).await?;
             }
         }
         if let Some(key) = standing {

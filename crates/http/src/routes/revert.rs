@@ -7,7 +7,7 @@ use crate::wire::{ActorView, moment};
 use axum::Json;
 use axum::extract::State;
 use loci_engine::{RevertAction, RevertRequest, RevertState, RevertStep};
-use loci_model::{MemoryId, PathPrefix, StoreId, limit};
+use loci_model::{MemoryId, Operation, PathPrefix, StoreId, limit};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -143,7 +143,9 @@ pub(crate) async fn revert(
         let shown = done.iter().map(|(step, outcome)| RevertedView {
             memory_id: outcome.memory.id.to_string(),
             path: Some(outcome.memory.path.to_string()),
-            revision: outcome.memory.revision,
+            // What was removed is told as it was just before; its removal is a revision too.
+            revision: outcome.memory.revision
+                + u64::from(outcome.operation == Some(Operation::Deleted)),
             ..RevertedView::from(step)
         });
         (shown.collect(), false)

@@ -153,7 +153,12 @@ async fn everything_somebody_wrote_goes_back_but_not_what_others_wrote() {
     let mut act = plan.clone();
     act["dry_run"] = json!(false);
     let done = server.post(&revert, act.clone()).await.ok();
-    assert_eq!(done["data"].as_array().unwrap().len(), 2);
+    let written = done["data"].as_array().unwrap();
+    assert_eq!(written.len(), 2);
+    for line in written {
+        let removed = line["action"] == "delete";
+        assert_eq!(line["revision"], json!(if removed { 2 } else { 4 }), "{line}");
+    }
     let now = server.get(&of(store, "entries?view=full")).await.ok();
     assert_eq!(strings(&now, "path"), ["/contested", "/edited"]);
     assert_eq!(strings(&now, "content"), ["mine again", "mine"]);
