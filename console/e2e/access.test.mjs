@@ -1,34 +1,21 @@
 // Granting and revoking while the other one is signed in, the explanation of both, and an administrator's borrowed eyes.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { axe, openPage, settled, startBrowser, startServer } from "./support.mjs";
+import { test } from "node:test";
+import { axe, openPage, settled, stage } from "./support.mjs";
 import { seed } from "./seed.mjs";
 
-let server;
-let browser;
-let world;
-
-before(async () => {
-  server = await startServer();
-  browser = await startBrowser();
-  world = await seed(server);
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const on = stage({ world: seed });
 
 test("a grant opens a store for an agent that is signed in, and revoking closes it at once", async () => {
-  const admin = await openPage(browser, server);
+  const admin = await openPage(on.browser, on.server);
   await admin.signIn();
-  const bot = await openPage(browser, server);
-  await bot.signIn(world.bot2.key);
+  const bot = await openPage(on.browser, on.server);
+  await bot.signIn(on.world.bot2.key);
   await settled(bot.page);
   assert.equal(await bot.page.getByRole("link", { name: "people", exact: true }).count(), 0);
 
-  await admin.open(`/s/${world.people}/access?who=bot-2`);
+  await admin.open(`/s/${on.world.people}/access?who=bot-2`);
   await admin.page.getByText("bot-2 cannot see this store").waitFor();
   await admin.page.getByRole("button", { name: "Grant access" }).click();
   const dialog = admin.page.getByRole("dialog", { name: "Grant access" });
@@ -60,9 +47,9 @@ test("a grant opens a store for an agent that is signed in, and revoking closes 
 });
 
 test("search alone finds and does not browse", async () => {
-  const bot = await openPage(browser, server);
-  await bot.signIn(world.bot7.key);
-  await bot.open(`/s/${world.support}`);
+  const bot = await openPage(on.browser, on.server);
+  await bot.signIn(on.world.bot7.key);
+  await bot.open(`/s/${on.world.support}`);
   await bot.page.getByText("You may search this store but not browse it.").waitFor();
   await axe(bot.page, "a store that may only be searched");
   await bot.page.getByRole("button", { name: "Search in it" }).click();
@@ -74,9 +61,9 @@ test("search alone finds and does not browse", async () => {
 });
 
 test("an administrator sees what an agent sees, and can change nothing meanwhile", async () => {
-  const admin = await openPage(browser, server);
+  const admin = await openPage(on.browser, on.server);
   await admin.signIn();
-  await admin.open(`/agents/${world.bot2.id}`);
+  await admin.open(`/agents/${on.world.bot2.id}`);
   await settled(admin.page);
   await admin.page.getByRole("button", { name: "View as bot-2" }).click();
   await admin.page.getByText("You see what bot-2 would get").waitFor();
@@ -90,9 +77,9 @@ test("an administrator sees what an agent sees, and can change nothing meanwhile
 });
 
 test("a switch of an agent's memory works from the page, and back", async () => {
-  const admin = await openPage(browser, server);
+  const admin = await openPage(on.browser, on.server);
   await admin.signIn();
-  await admin.open(`/agents/${world.bot7.id}`);
+  await admin.open(`/agents/${on.world.bot7.id}`);
   const chats = admin.page.getByRole("switch", { name: /^Chats/ });
   await chats.click();
   await admin.page.getByText("chat is off.").waitFor();

@@ -1,42 +1,18 @@
 // When things go wrong: slow, refused, broken, gone. The page says so, keeps what was typed, and goes on by itself.
 
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { axe, openPage, settled, shot, startBrowser, startServer } from "./support.mjs";
+import { test } from "node:test";
+import { axe, settled, shot, stage } from "./support.mjs";
 import { entryAt, seed } from "./seed.mjs";
 
-let server;
-let browser;
-let world;
-let one;
-
-before(async () => {
-  server = await startServer();
-  browser = await startBrowser();
-  world = await seed(server);
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-beforeEach(async () => {
-  one = await openPage(browser, server, { allow: [/net::ERR/] });
-  await one.signIn();
-});
-
-afterEach(async () => {
-  await one.calm();
-  await one.close();
-});
+const on = stage({ world: seed, page: { allow: [/net::ERR/] } });
 
 const refuse = (status, body) => (route) => route.fulfill({ status, contentType: "application/json", headers: { "request-id": "req_of_a_test" }, body });
 
 test("a failure names the request and can be tried again", async () => {
-  const { page } = one;
+  const { page } = on.one;
   await page.route("**/v1/api_keys", refuse(500, JSON.stringify({ type: "error", error: { type: "api_error", message: "the disk said no" } })));
-  await one.open("/keys");
+  await on.one.open("/keys");
   await page.getByText("the disk said no").waitFor();
   await page.getByText("req_of_a_test").waitFor();
   await axe(page, "a failure");
@@ -47,16 +23,16 @@ test("a failure names the request and can be tried again", async () => {
 });
 
 test("an answer that is not JSON is said, not swallowed", async () => {
-  const { page } = one;
+  const { page } = on.one;
   await page.route("**/console/stores", refuse(200, "<html>proxy"));
-  await one.open("/");
+  await on.one.open("/");
   await page.getByText("the answer is not JSON").waitFor();
 });
 
 test("a refused save keeps the draft, over a reload too", async () => {
-  const { page } = one;
-  const entry = await entryAt(server, world.team, "/decisions/database");
-  await one.open(`/s/${world.team}/m/decisions/database?id=${entry.id}`);
+  const { page } = on.one;
+  const entry = await entryAt(on.server, on.world.team, "/decisions/database");
+  await on.one.open(`/s/${on.world.team}/m/decisions/database?id=${entry.id}`);
   await settled(page);
   await page.keyboard.press("e");
   await page.getByLabel("Text (Markdown)").fill("a long thought\n");
@@ -76,29 +52,29 @@ test("a refused save keeps the draft, over a reload too", async () => {
 });
 
 test("offline is a banner, old rows stay, and the feed comes back by itself", async () => {
-  const { page } = one;
-  await one.open("/");
+  const { page } = on.one;
+  await on.one.open("/");
   await page.getByRole("link", { name: "team-a" }).waitFor();
-  await one.context.setOffline(true);
+  await on.one.context.setOffline(true);
   await page.keyboard.press("g");
   await page.keyboard.press("k");
   await page.getByText("The server cannot be reached.").first().waitFor();
   await page.keyboard.press("g");
   await page.keyboard.press("s");
   await page.getByRole("link", { name: "team-a" }).waitFor();
-  await one.context.setOffline(false);
+  await on.one.context.setOffline(false);
   await page.locator(".live-on").waitFor();
 });
 
 test("slow is said to be slow", async () => {
-  const { page } = one;
+  const { page } = on.one;
   let release;
   const gate = new Promise((resolve) => (release = resolve));
   await page.route("**/v1/api_keys", async (route) => {
     await gate;
     await route.continue();
   });
-  await one.open("/keys");
+  await on.one.open("/keys");
   await page.getByText("Still waiting for the server.").waitFor();
   release();
   await page.getByRole("cell", { name: /^bot-7 key/ }).waitFor();

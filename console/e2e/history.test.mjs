@@ -1,45 +1,21 @@
 // The past: compare, restore, the store as it was, taking back what one actor wrote, and redaction that leaves nothing.
 
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { api, axe, openPage, settled, shot, startBrowser, startServer } from "./support.mjs";
+import { test } from "node:test";
+import { api, axe, settled, shot, stage } from "./support.mjs";
 import { agent, entryAt, grant, put, seed } from "./seed.mjs";
 
-let server;
-let browser;
-let world;
-let one;
-
-before(async () => {
-  server = await startServer();
-  browser = await startBrowser();
-  world = await seed(server);
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-beforeEach(async () => {
-  one = await openPage(browser, server);
-  await one.signIn();
-});
-
-afterEach(async () => {
-  await one.calm();
-  await one.close();
-});
+const on = stage({ world: seed, page: {} });
 
 const open = async (path, tab) => {
-  const entry = await entryAt(server, world.team, path);
-  await one.open(`/s/${world.team}/m${path}?id=${entry.id}&tab=${tab}`);
-  await settled(one.page);
+  const entry = await entryAt(on.server, on.world.team, path);
+  await on.one.open(`/s/${on.world.team}/m${path}?id=${entry.id}&tab=${tab}`);
+  await settled(on.one.page);
   return entry;
 };
 
 test("two versions side by side, and an old one restored as a new one", async () => {
-  const { page } = one;
+  const { page } = on.one;
   const before = await open("/projects/web/deploy", "history");
   const changes = page.getByRole("region", { name: "Changes of the text" });
   await changes.getByText("fifteen").waitFor();
@@ -48,14 +24,14 @@ test("two versions side by side, and an old one restored as a new one", async ()
   await axe(page, "a diff side by side");
   await page.getByRole("listitem").filter({ hasText: "v1" }).getByRole("button", { name: "restore" }).click();
   await page.getByText(`Restored v1 as v${before.revision + 1}`).waitFor();
-  assert.equal((await entryAt(server, world.team, "/projects/web/deploy")).content, "Run deploy.sh\n");
+  assert.equal((await entryAt(on.server, on.world.team, "/projects/web/deploy")).content, "Run deploy.sh\n");
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByText("Undone.").waitFor();
-  assert.equal((await entryAt(server, world.team, "/projects/web/deploy")).content, before.content);
+  assert.equal((await entryAt(on.server, on.world.team, "/projects/web/deploy")).content, before.content);
 });
 
 test("diffs of odd texts show what they are", async () => {
-  const { page } = one;
+  const { page } = on.one;
   const long = Array.from({ length: 400 }, (_, line) => `line ${line}`).join("\n");
   for (const [name, first, second, seen] of [
     ["emoji", "hello 👩‍👩‍👧 family\n", "hello 👨‍👩‍👦 family\n", "family"],
@@ -64,20 +40,20 @@ test("diffs of odd texts show what they are", async () => {
     ["long", long, long.replace("line 200", "line two hundred"), "two hundred"],
   ]) {
     const path = `/odd/${name}`;
-    await put(server, world.team, undefined, [[path, first]]);
-    await put(server, world.team, undefined, [[path, second]]);
+    await put(on.server, on.world.team, undefined, [[path, first]]);
+    await put(on.server, on.world.team, undefined, [[path, second]]);
     await open(path, "history");
     await page.getByRole("region", { name: "Changes of the text" }).getByText(seen).first().waitFor();
   }
 });
 
 test("the store as it was: a deleted memory is there, nothing can be written, and n is now", async () => {
-  const { page } = one;
-  await put(server, world.team, undefined, [["/past/gone", "it was here\n"]]);
-  const { data } = await api(server, "GET", `/v1/memory_stores/${world.team}/changes?after=0&limit=1000`);
+  const { page } = on.one;
+  await put(on.server, on.world.team, undefined, [["/past/gone", "it was here\n"]]);
+  const { data } = await api(on.server, "GET", `/v1/memory_stores/${on.world.team}/changes?after=0&limit=1000`);
   const moment = data.at(-1).created_at;
-  await api(server, "POST", `/v1/memory_stores/${world.team}/edits`, { edits: [{ op: "remove", path: "/past/gone" }] });
-  await one.open(`/s/${world.team}?path=/past/&as_of=${encodeURIComponent(moment)}`);
+  await api(on.server, "POST", `/v1/memory_stores/${on.world.team}/edits`, { edits: [{ op: "remove", path: "/past/gone" }] });
+  await on.one.open(`/s/${on.world.team}?path=/past/&as_of=${encodeURIComponent(moment)}`);
   await page.getByText("Read only. Today's access rules apply").waitFor();
   await page.getByRole("link", { name: "gone" }).click();
   await page.getByText("it was here").waitFor();
@@ -85,7 +61,7 @@ test("the store as it was: a deleted memory is there, nothing can be written, an
   await axe(page, "the past");
   await page.keyboard.press("n");
   await page.getByText("This memory was deleted.").waitFor();
-  await one.open(`/s/${world.team}`);
+  await on.one.open(`/s/${on.world.team}`);
   await settled(page);
   await page.getByRole("button", { name: "Older" }).click();
   await page.getByText("Read only. Today's access rules apply").waitFor();
@@ -93,33 +69,33 @@ test("the store as it was: a deleted memory is there, nothing can be written, an
 });
 
 test("everything one actor wrote since a time is taken back as one change, and that too", async () => {
-  const { page } = one;
-  const rogue = await agent(server, "rogue");
-  await grant(server, world.team, "rogue", "readwrite");
-  await put(server, world.team, undefined, [["/rogue/kept", "good\n"], ["/rogue/shared", "good\n"]]);
-  await put(server, world.team, rogue.key, [["/rogue/kept", "bad\n"], ["/rogue/shared", "bad\n"], ["/rogue/new", "bad\n"]]);
-  await put(server, world.team, undefined, [["/rogue/shared", "repaired by hand\n"]]);
-  await one.open(`/s/${world.team}/revert?actor=${rogue.keyId}&since=${encodeURIComponent(new Date(Date.now() - 3_600_000).toISOString())}`);
+  const { page } = on.one;
+  const rogue = await agent(on.server, "rogue");
+  await grant(on.server, on.world.team, "rogue", "readwrite");
+  await put(on.server, on.world.team, undefined, [["/rogue/kept", "good\n"], ["/rogue/shared", "good\n"]]);
+  await put(on.server, on.world.team, rogue.key, [["/rogue/kept", "bad\n"], ["/rogue/shared", "bad\n"], ["/rogue/new", "bad\n"]]);
+  await put(on.server, on.world.team, undefined, [["/rogue/shared", "repaired by hand\n"]]);
+  await on.one.open(`/s/${on.world.team}/revert?actor=${rogue.keyId}&since=${encodeURIComponent(new Date(Date.now() - 3_600_000).toISOString())}`);
   await page.getByText("2 clean, 1 changed since by others (unticked)").waitFor();
   assert.equal(await page.getByLabel("Revert /rogue/shared").isChecked(), false);
   await axe(page, "the revert");
   await shot(page, "revert-light");
   await page.getByRole("button", { name: "Revert 2 as one change" }).click();
   await page.getByText("Reverted 2 memories.").waitFor();
-  assert.equal((await entryAt(server, world.team, "/rogue/kept")).content, "good\n");
-  assert.equal((await entryAt(server, world.team, "/rogue/shared")).content, "repaired by hand\n");
-  await assert.rejects(entryAt(server, world.team, "/rogue/new"));
+  assert.equal((await entryAt(on.server, on.world.team, "/rogue/kept")).content, "good\n");
+  assert.equal((await entryAt(on.server, on.world.team, "/rogue/shared")).content, "repaired by hand\n");
+  await assert.rejects(entryAt(on.server, on.world.team, "/rogue/new"));
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByText("Undone: 2 changes.").waitFor();
-  assert.equal((await entryAt(server, world.team, "/rogue/kept")).content, "bad\n");
-  assert.equal((await entryAt(server, world.team, "/rogue/new")).content, "bad\n");
+  assert.equal((await entryAt(on.server, on.world.team, "/rogue/kept")).content, "bad\n");
+  assert.equal((await entryAt(on.server, on.world.team, "/rogue/new")).content, "bad\n");
 });
 
 test("redaction says what it does, asks for a reason and the path, and leaves nothing of the text", async () => {
-  const { page } = one;
+  const { page } = on.one;
   const secret = "Harbour Street 12";
-  await put(server, world.team, undefined, [["/people/ana/address", `Ana lives at ${secret}.\n`]]);
-  await put(server, world.team, undefined, [["/people/ana/address", "Ana's address is not kept here.\n"]]);
+  await put(on.server, on.world.team, undefined, [["/people/ana/address", `Ana lives at ${secret}.\n`]]);
+  await put(on.server, on.world.team, undefined, [["/people/ana/address", "Ana's address is not kept here.\n"]]);
   await open("/people/ana/address", "history");
   await page.getByRole("listitem").filter({ hasText: "v1" }).getByRole("button", { name: "redact" }).click();
   const dialog = page.getByRole("dialog", { name: "Redact v1 of /people/ana/address?" });
@@ -139,14 +115,14 @@ test("redaction says what it does, asks for a reason and the path, and leaves no
   await page.getByRole("listitem").filter({ hasText: "v1" }).getByText("redacted", { exact: true }).waitFor();
   await settled(page);
   assert.ok(!(await page.content()).includes(secret));
-  const exported = await fetch(`${server.origin}/v1/export`, { headers: { authorization: `Bearer ${(await import("./support.mjs")).ADMIN_KEY}` } });
+  const exported = await fetch(`${on.server.origin}/v1/export`, { headers: { authorization: `Bearer ${(await import("./support.mjs")).ADMIN_KEY}` } });
   assert.ok(!(await exported.text()).includes(secret));
-  const found = await api(server, "POST", "/v1/search", { query: `"${secret}"`, mode: "lexical" });
+  const found = await api(on.server, "POST", "/v1/search", { query: `"${secret}"`, mode: "lexical" });
   assert.ok(found.data.every((hit) => !JSON.stringify(hit).includes(secret)));
 });
 
 test("the present text cannot be redacted, and the page says what to do instead", async () => {
-  const { page } = one;
+  const { page } = on.one;
   await open("/decisions/database", "history");
   await page.getByRole("button", { name: "redact" }).first().click();
   await page.getByText("This is the present text of a live memory").waitFor();

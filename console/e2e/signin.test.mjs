@@ -1,27 +1,14 @@
 // Signing in and out: the key is nowhere afterwards, the cookie cannot be read by scripts, strangers cannot write with it.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { ADMIN_KEY, api, axe, openPage, settled, startBrowser, startServer } from "./support.mjs";
+import { test } from "node:test";
+import { ADMIN_KEY, api, axe, oneTimeLink, openPage, settled, stage } from "./support.mjs";
 import { agent, entryAt, put, seed } from "./seed.mjs";
 
-let server;
-let browser;
-let world;
-
-before(async () => {
-  server = await startServer();
-  browser = await startBrowser();
-  world = await seed(server);
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const on = stage({ world: seed });
 
 test("a wrong key is refused in words, a right one opens the stores and is kept nowhere", async () => {
-  const one = await openPage(browser, server);
+  const one = await openPage(on.browser, on.server);
   const { page } = one;
   await page.goto(one.at("/"));
   await page.getByRole("heading", { name: "Sign in to the console" }).waitFor();
@@ -44,7 +31,7 @@ test("a wrong key is refused in words, a right one opens the stores and is kept 
 });
 
 test("the page may not be framed, and its cookie writes nothing without the header or from elsewhere", async () => {
-  const one = await openPage(browser, server);
+  const one = await openPage(on.browser, on.server);
   await one.signIn();
   const index = await fetch(one.at("/"), { headers: { accept: "text/html" } });
   const policy = index.headers.get("content-security-policy") ?? "";
@@ -52,7 +39,7 @@ test("the page may not be framed, and its cookie writes nothing without the head
   assert.equal(index.headers.get("cache-control"), "no-store");
   const [cookie] = await one.context.cookies();
   const headers = { cookie: `${cookie.name}=${cookie.value}`, "content-type": "application/json" };
-  const target = `${server.origin}/v1/principals`;
+  const target = `${on.server.origin}/v1/principals`;
   const body = JSON.stringify({ name: "intruder", kind: "agent" });
   assert.equal((await fetch(target, { method: "POST", headers, body })).status, 403);
   assert.equal((await fetch(target, { method: "POST", headers: { ...headers, "x-loci-console": "1", origin: "https://elsewhere.example" }, body })).status, 403);
@@ -60,54 +47,70 @@ test("the page may not be framed, and its cookie writes nothing without the head
   await one.close();
 });
 
+test("a one-time link signs in, once, and its word is not left in the address", async () => {
+  const link = await oneTimeLink(on.server);
+  const one = await openPage(on.browser, on.server);
+  await one.page.goto(link);
+  await one.page.getByRole("heading", { name: "Stores" }).waitFor();
+  assert.equal(new URL(one.page.url()).hash, "");
+  const two = await openPage(on.browser, on.server);
+  await two.page.goto(link);
+  await two.page.getByText("This link was used already").waitFor();
+  await axe(two.page, "a spent link");
+  await one.calm();
+  await two.calm();
+  await one.close();
+  await two.close();
+});
+
 test("signing out ends the session on the server", async () => {
-  const one = await openPage(browser, server);
+  const one = await openPage(on.browser, on.server);
   await one.signIn();
   const [cookie] = await one.context.cookies();
   await one.page.getByRole("button", { name: /settings and signing out/ }).click();
   await one.page.getByRole("menuitem", { name: "Sign out" }).click();
   await one.page.getByRole("heading", { name: "Sign in to the console" }).waitFor();
-  const again = await fetch(`${server.origin}/console/session`, { headers: { cookie: `${cookie.name}=${cookie.value}` } });
+  const again = await fetch(`${on.server.origin}/console/session`, { headers: { cookie: `${cookie.name}=${cookie.value}` } });
   assert.equal(again.status, 401);
   await one.calm();
   await one.close();
 });
 
 test("a session that ends while somebody types loses nothing", async () => {
-  const person = await agent(server, "carl", "user");
-  await api(server, "POST", `/v1/memory_stores/${world.team}/grants`, { grantee: "carl", level: "readwrite" });
-  await put(server, world.team, undefined, [["/drafts/kept", "before\n"]]);
-  const entry = await entryAt(server, world.team, "/drafts/kept");
-  const one = await openPage(browser, server);
+  const person = await agent(on.server, "carl", "user");
+  await api(on.server, "POST", `/v1/memory_stores/${on.world.team}/grants`, { grantee: "carl", level: "readwrite" });
+  await put(on.server, on.world.team, undefined, [["/drafts/kept", "before\n"]]);
+  const entry = await entryAt(on.server, on.world.team, "/drafts/kept");
+  const one = await openPage(on.browser, on.server);
   await one.signIn(person.key);
-  await one.open(`/s/${world.team}/m/drafts/kept?id=${entry.id}`);
+  await one.open(`/s/${on.world.team}/m/drafts/kept?id=${entry.id}`);
   await one.page.getByRole("button", { name: /^Edit/ }).click();
   await one.page.getByLabel("Text (Markdown)").fill("typed before the key ended\n");
-  await api(server, "DELETE", `/v1/api_keys/${person.keyId}`);
+  await api(on.server, "DELETE", `/v1/api_keys/${person.keyId}`);
   await one.page.getByRole("button", { name: /^Save/ }).click();
   const dialog = one.page.getByRole("dialog", { name: "Your session has ended" });
   await dialog.waitFor();
   await axe(one.page, "the dialog of an ended session");
-  const fresh = await api(server, "POST", "/v1/api_keys", { name: "carl again", principal: person.id, level: "full" });
+  const fresh = await api(on.server, "POST", "/v1/api_keys", { name: "carl again", principal: person.id, level: "full" });
   await dialog.getByLabel("Key", { exact: true }).fill(fresh.secret);
   await dialog.getByRole("button", { name: "Go on" }).click();
   await dialog.waitFor({ state: "detached" });
   assert.equal(await one.page.getByLabel("Text (Markdown)").inputValue(), "typed before the key ended\n");
   await one.page.getByRole("button", { name: /^Save/ }).click();
   await one.page.getByText("Saved v2").waitFor();
-  assert.equal((await entryAt(server, world.team, "/drafts/kept")).content, "typed before the key ended\n");
+  assert.equal((await entryAt(on.server, on.world.team, "/drafts/kept")).content, "typed before the key ended\n");
   await one.calm();
   await one.close();
 });
 
 test("somebody without a store sees words, not a blank", async () => {
-  const stranger = await agent(server, "nobody-yet", "user");
-  const one = await openPage(browser, server);
+  const stranger = await agent(on.server, "nobody-yet", "user");
+  const one = await openPage(on.browser, on.server);
   await one.signIn(stranger.key);
   await settled(one.page);
   assert.equal(await one.page.getByRole("link", { name: "team-a" }).count(), 0);
   assert.equal(await one.page.getByRole("link", { name: "Audit log" }).count(), 0);
-  await one.open(`/s/${world.team}`).catch(() => undefined);
+  await one.open(`/s/${on.world.team}`).catch(() => undefined);
   await one.page.getByText("Nothing here, or you may not see it.").first().waitFor();
   await one.calm();
   await one.close();

@@ -1,34 +1,41 @@
 // What every browser test needs: a real server of its own, a browser, a page that fails on anything unexpected, axe.
 //
-// LOCI_BIN names the binary (../../target/debug/loci when not given), CHROMIUM the browser. Nothing is downloaded, nothing outside
+// LOCI_BIN names the binary (../../target/debug/loci when not given), CHROMIUM the browser; LOCI_E2E_ASSETS=disk takes the page from
+// crates/console/assets instead of the binary, for work on the page alone. Nothing is downloaded, nothing outside
 // of this machine is asked: a request to another origin, an error on the console or a violation of the policy fails the test.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { after, afterEach, before, beforeEach } from "node:test";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { chromium } from "playwright-core";
+import { serve } from "../dev.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 export const SHOTS = join(HERE, "..", "..", "docs", "console");
 export const ADMIN_KEY = "admin-key-of-the-browser-tests-000";
+const BINARY = process.env.LOCI_BIN ?? join(HERE, "..", "..", "target", "debug", "loci");
 const BETA = { "anthropic-beta": "agent-memory-2026-07-22" };
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** A server on a free port with an empty directory; `stop` ends it and takes the directory away. */
 export async function startServer(options = {}) {
-  const binary = process.env.LOCI_BIN ?? join(HERE, "..", "..", "target", "debug", "loci");
   const data = options.data ?? mkdtempSync(join(tmpdir(), "loci-console-"));
-  const child = spawn(binary, ["serve", "--data", data, "--listen", options.listen ?? "127.0.0.1:0"], {
+  const child = spawn(BINARY, ["serve", "--data", data, "--listen", options.listen ?? "127.0.0.1:0"], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, LOCI_ADMIN_KEY: ADMIN_KEY },
   });
   let said = "";
   const origin = await new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`the server did not start: ${said}`)), 60_000);
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      reject(new Error(`the server did not start: ${said}`));
+    }, 120_000);
     const listen = (chunk) => {
       said += chunk;
       const found = /listening on (http:\/\/\S+)/.exec(said);
@@ -38,8 +45,10 @@ export async function startServer(options = {}) {
     };
     child.stdout.on("data", listen);
     child.stderr.on("data", listen);
+    child.on("error", reject);
     child.on("exit", (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
   });
+  const front = process.env.LOCI_E2E_ASSETS === "disk" ? await serve({ target: new URL(origin) }) : null;
   const end = () =>
     new Promise((resolve) => {
       if (child.exitCode !== null) return resolve();
@@ -47,15 +56,23 @@ export async function startServer(options = {}) {
       child.kill("SIGTERM");
     });
   return {
-    origin,
+    origin: front ? `http://127.0.0.1:${front.address().port}` : origin,
     data,
     end,
     said: () => said,
     stop: async () => {
+      front?.closeAllConnections();
+      front?.close();
       await end();
       rmSync(data, { recursive: true, force: true });
     },
   };
+}
+
+/** What `loci console` prints for a server on this machine. */
+export async function oneTimeLink(server) {
+  const { stdout } = await promisify(execFile)(BINARY, ["console", "--data", server.data]);
+  return stdout.trim();
 }
 
 /** Calls the API as a program would; refuses to go on when the answer is not a success. */
@@ -135,6 +152,35 @@ export async function openPage(browser, server, options = {}) {
   };
 }
 
+/**
+ * What all tests of a file stand on: a server, a browser, what `world(server)` made on it; and with `page` (options of `openPage`) for
+ * each test a page where the administrator is signed in, looked at for faults at the end.
+ */
+export function stage({ world, page, server: options } = {}) {
+  const on = {};
+  before(async () => {
+    on.server = await startServer(options);
+    on.browser = await startBrowser();
+    on.world = await world?.(on.server);
+  });
+  after(async () => {
+    await on.browser?.close();
+    await on.server?.stop();
+  });
+  if (page) {
+    beforeEach(async () => {
+      on.one = await openPage(on.browser, on.server, page);
+      await on.one.signIn();
+    });
+    afterEach(async (t) => {
+      if (process.env.DBG) await on.one.page.screenshot({ path: `/tmp/dbg/${t.name.slice(0, 30)}.png` });
+      await on.one.calm();
+      await on.one.close();
+    });
+  }
+  return on;
+}
+
 /** Accessibility: nothing serious or critical by axe, WCAG 2.2 AA. Runs in an isolated world, so the page's policy stays as it is. */
 export async function axe(page, what) {
   const session = await page.context().newCDPSession(page);
@@ -159,7 +205,9 @@ export async function settled(page) {
   await page.waitForFunction(() => document.querySelectorAll("[aria-busy=true], .old").length === 0);
 }
 
+/** A picture for docs/console, when they are wanted (LOCI_SCREENSHOTS). */
 export async function shot(page, name) {
+  if (!process.env.LOCI_SCREENSHOTS) return;
   mkdirSync(SHOTS, { recursive: true });
   await page.screenshot({ path: join(SHOTS, `${name}.png`), animations: "disabled" });
 }

@@ -2,62 +2,53 @@
 // picture of it goes to docs/console.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { axe, openPage, settled, shot, startBrowser, startServer } from "./support.mjs";
+import { before, test } from "node:test";
+import { axe, openPage, settled, shot, stage } from "./support.mjs";
 import { entryAt, seed } from "./seed.mjs";
 
-let server;
-let browser;
+const on = stage({ world: seed });
 let views;
 
 before(async () => {
-  server = await startServer();
-  browser = await startBrowser();
-  const world = await seed(server);
-  const deploy = await entryAt(server, world.team, "/projects/web/deploy");
-  const memory = (tab) => `/s/${world.team}/m/projects/web/deploy?id=${deploy.id}${tab ? `&tab=${tab}` : ""}`;
+  const deploy = await entryAt(on.server, on.world.team, "/projects/web/deploy");
+  const memory = (tab) => `/s/${on.world.team}/m/projects/web/deploy?id=${deploy.id}${tab ? `&tab=${tab}` : ""}`;
   views = [
     ["stores", "/"],
-    ["browse", `/s/${world.team}?sort=path-asc`],
+    ["browse", `/s/${on.world.team}?sort=path-asc`],
     ["memory", memory("")],
     ["history", memory("history")],
     ["access", `${memory("access")}&who=bot-2`],
-    ["links", `/s/${world.people}/m/ana/work?tab=links`],
-    ["new-memory", `/s/${world.team}/new`],
+    ["links", `/s/${on.world.people}/m/ana/work?tab=links`],
+    ["new-memory", `/s/${on.world.team}/new`],
     ["search", "/search?q=how+do+we+deploy+the+web+app"],
     ["feed", "/feed"],
     ["overview", "/overview"],
-    ["entities", `/s/${world.people}/knowledge`],
-    ["facts", `/s/${world.people}/knowledge?tab=facts`],
-    ["graph", `/s/${world.people}/knowledge?tab=graph`],
-    ["context", `/s/${world.people}/context`],
-    ["brief", `/s/${world.team}/context?tab=index`],
+    ["entities", `/s/${on.world.people}/knowledge`],
+    ["facts", `/s/${on.world.people}/knowledge?tab=facts`],
+    ["graph", `/s/${on.world.people}/knowledge?tab=graph`],
+    ["context", `/s/${on.world.people}/context`],
+    ["brief", `/s/${on.world.team}/context?tab=index`],
     ["agents", "/agents"],
-    ["agent", `/agents/${world.bot7.id}`],
-    ["duplicates", `/s/${world.support}/hygiene`],
-    ["stale", `/s/${world.team}/hygiene?check=stale`],
-    ["largest", `/s/${world.team}/hygiene?check=largest`],
-    ["secrets", `/s/${world.support}/hygiene?check=secrets`],
-    ["never-recalled", `/s/${world.team}/hygiene?check=never_recalled`],
+    ["agent", `/agents/${on.world.bot7.id}`],
+    ["duplicates", `/s/${on.world.support}/hygiene`],
+    ["stale", `/s/${on.world.team}/hygiene?check=stale`],
+    ["largest", `/s/${on.world.team}/hygiene?check=largest`],
+    ["secrets", `/s/${on.world.support}/hygiene?check=secrets`],
+    ["never-recalled", `/s/${on.world.team}/hygiene?check=never_recalled`],
     ["access-of-one", "/access?who=bot-7"],
     ["audit", "/audit"],
     ["keys", "/keys"],
     ["sessions", "/sessions"],
-    ["session", `/sessions/${world.session}`],
+    ["session", `/sessions/${on.world.session}`],
     ["health", "/health"],
-    ["revert", `/s/${world.team}/revert?actor=${world.bot7.keyId}&since=2026-01-01T00:00:00Z`],
-    ["settings", `/s/${world.team}/settings`],
+    ["revert", `/s/${on.world.team}/revert?actor=${on.world.bot7.keyId}&since=2026-01-01T00:00:00Z`],
+    ["settings", `/s/${on.world.team}/settings`],
   ];
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
 });
 
 for (const theme of ["light", "dark"]) {
   test(`every view is calm and accessible, ${theme}`, async () => {
-    const one = await openPage(browser, server, { theme });
+    const one = await openPage(on.browser, on.server, { theme });
     await one.signIn();
     for (const [name, path] of views) {
       await one.open(path);
@@ -72,7 +63,7 @@ for (const theme of ["light", "dark"]) {
 }
 
 test("every view fits 360 px, and the menu opens there", async () => {
-  const one = await openPage(browser, server, { viewport: { width: 360, height: 740 } });
+  const one = await openPage(on.browser, on.server, { viewport: { width: 360, height: 740 } });
   await one.signIn();
   await one.page.getByRole("button", { name: "Menu" }).click();
   await one.page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: "Feed" }).click();
@@ -90,7 +81,7 @@ test("every view fits 360 px, and the menu opens there", async () => {
 });
 
 test("why a result is where it is, the palette, and the keys", async () => {
-  const one = await openPage(browser, server);
+  const one = await openPage(on.browser, on.server);
   const { page } = one;
   await one.signIn();
   await one.open("/search?q=deploy+web");

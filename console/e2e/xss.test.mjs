@@ -1,8 +1,8 @@
 // Strings that would like to be code, in every field that somebody can write: they are text, on every view.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { api, openPage, settled, startBrowser, startServer } from "./support.mjs";
+import { test } from "node:test";
+import { api, openPage, settled, stage } from "./support.mjs";
 import { agent, grant, put } from "./seed.mjs";
 
 const PAYLOADS = [
@@ -29,13 +29,7 @@ const TEXT = `${PAYLOADS.join("\n\n")}
 ${"x".repeat(20_000)}
 `;
 
-let server;
-let browser;
-let world;
-
-before(async () => {
-  server = await startServer();
-  browser = await startBrowser();
+async function strange(server) {
   const evil = await agent(server, PAYLOADS[0].slice(0, 60));
   const store = await api(server, "POST", "/v1/memory_stores", { name: PAYLOADS[1], description: PAYLOADS[2] });
   const slug = (text) => text.replace(/[^a-z]/g, "").slice(0, 20) || "x";
@@ -46,19 +40,16 @@ before(async () => {
   await put(server, store.id, evil.key, [["/people/a", `<Img> works at <svg onload=window.hit=1>. Ana works at ${PAYLOADS[0]}. Ana lives in Lisbon.`]]);
   await api(server, "POST", "/v1/sessions", { agent: "agent_x", environment_id: "env_x", title: PAYLOADS[0], resources: [{ type: "memory_store", memory_store_id: store.id }] });
   const { data } = await api(server, "GET", `/v1/memory_stores/${store.id}/entries?limit=100&prefix=/0/`);
-  world = { evil, store: store.id, memory: data[0] };
-});
+  return { evil, store: store.id, memory: data[0] };
+}
 
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const on = stage({ world: strange });
 
 test("no string becomes code, an element or a request, on any view", async () => {
-  const one = await openPage(browser, server);
+  const one = await openPage(on.browser, on.server);
   const { page } = one;
   await one.signIn();
-  const { store, memory, evil } = world;
+  const { store, memory, evil } = on.world;
   const echo = encodeURIComponent(PAYLOADS[0]);
   const at = (tab) => `/s/${store}/m${memory.path.split("/").map(encodeURIComponent).join("/")}?id=${memory.id}${tab}`;
   const views = [
@@ -114,7 +105,7 @@ test("no string becomes code, an element or a request, on any view", async () =>
 });
 
 test("error texts of the server are text too", async () => {
-  const one = await openPage(browser, server);
+  const one = await openPage(on.browser, on.server);
   const { page } = one;
   await one.signIn();
   await page.route("**/v1/api_keys", (route) => route.fulfill({ status: 500, contentType: "application/json", body: JSON.stringify({ type: "error", error: { type: "api_error", message: PAYLOADS[0] } }) }));

@@ -1,7 +1,7 @@
 // Dialogs: the browser's own element, which traps focus, returns it, and closes with Esc. Also menus that open below a button.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button } from "./basics";
 import type { IconName } from "./icon";
 
@@ -19,7 +19,8 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, foot, size = "small", isFixed }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before anything is painted: what is typed next is already meant for it.
+  useLayoutEffect(() => {
     const dialog = ref.current;
     if (!dialog) return;
     const before = document.activeElement;
