@@ -8,6 +8,7 @@
 
 mod bench;
 mod check;
+mod console;
 mod postgres;
 mod sdk;
 mod server;
@@ -34,7 +35,7 @@ struct Cli {
 enum Command {
     /// Format, lints, tidy, unit and contract tests
     Check,
-    /// Everything `check` does, then the black-box tests and the SDK suites
+    /// Everything `check` does, then the black-box tests, the SDK suites and the console in a browser
     Test,
     /// Measures durable writes, reads and lists against the machine's own ceiling
     Bench {

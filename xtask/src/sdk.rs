@@ -148,7 +148,7 @@ fn node(binary: &Path, folder: &Path, backing: Backing) -> Verdict {
 }
 
 /// Installs what the lock file says, unless the same lock file was installed before.
-fn npm_install(folder: &Path) -> Result<()> {
+pub(crate) fn npm_install(folder: &Path) -> Result<()> {
     let lock = folder.join("package-lock.json");
     let manifest = folder.join("package.json");
     let locked = lock.is_file();

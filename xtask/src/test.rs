@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything. Checks, black-box tests on the real binary, real SDKs.
+//! `cargo xtask test`: everything. Checks, black-box tests on the real binary, real SDKs, a real browser.
 //!
 //! The black-box parts use the dev-profile binary that the unit tests of its package are built with:
 //! its overflow checks and debug assertions stay on while the server is mistreated. Every step names
@@ -12,7 +12,7 @@ use anyhow::Result;
 use crate::check::{self, cargo};
 use crate::postgres::{self, Wanted};
 use crate::step::{self, Report};
-use crate::{sdk, tools};
+use crate::{console, sdk, tools};
 
 const BLACK_BOX: [&str; 4] = ["test", "--workspace", "--test", "it"];
 /// A test program of the server's package: cargo builds the binary beside it.
@@ -38,6 +38,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
             step::run_tests(servers.announce(&mut tests))
         });
         sdk::steps(root, &binary, &servers, &mut report);
+        console::steps(root, &binary, &mut report);
     }
     drop(servers);
     report.finish()

@@ -1,5 +1,6 @@
 //! The programs the suites need beside cargo: Python with venv and Node with npm for the SDKs, `ip`
-//! for the test that takes the network away, editors and copiers that work on mounted stores.
+//! for the test that takes the network away, editors and copiers that work on mounted stores, a browser for
+//! the console.
 //!
 //! As root on a Debian machine they are installed; otherwise they are named and the step fails.
 //! Nothing is ever skipped because a tool is missing.
@@ -34,7 +35,7 @@ pub(crate) const PYTHON: [Tool; 2] = [
     },
 ];
 
-const SUITES: [Tool; 8] = [
+const SUITES: [Tool; 9] = [
     Tool { name: "Node.js", probe: &["node", "--version"], packages: &["nodejs"] },
     Tool { name: "npm", probe: &["npm", "--version"], packages: &["npm"] },
     Tool { name: "ip", probe: &["ip", "-Version"], packages: &["iproute2"] },
@@ -42,6 +43,7 @@ const SUITES: [Tool; 8] = [
     Tool { name: "vim", probe: &["vim", "--version"], packages: &["vim"] },
     Tool { name: "rsync", probe: &["rsync", "--version"], packages: &["rsync"] },
     Tool { name: "perl", probe: &["perl", "--version"], packages: &["perl"] },
+    Tool { name: "Chromium", probe: &["chromium", "--version"], packages: &["chromium"] },
     Tool { name: "fusermount3", probe: &["fusermount3", "--version"], packages: &["fuse3"] },
 ];
 

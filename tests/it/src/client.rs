@@ -5,7 +5,7 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -210,7 +210,11 @@ fn read_one(connection: &mut BufReader<TcpStream>, is_head: bool) -> io::Result<
 
 fn read_chunks(connection: &mut BufReader<TcpStream>) -> io::Result<Vec<u8>> {
     let mut body = Vec::new();
+    let began = Instant::now();
     loop {
+        if began.elapsed() > TIMEOUT {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "the answer does not end"));
+        }
         let line = read_line(connection)?;
         let size = line.split(';').next().unwrap_or_default();
         let size = usize::from_str_radix(size.trim(), 16).map_err(|_| broken("chunk size"))?;
