@@ -32,6 +32,8 @@ pub struct Sieve {
     pub pinned: bool,
     /// Ends before.
     pub expires_before: Option<Timestamp>,
+    /// No memory at all: only the directories that a listing folds them into.
+    pub directories: bool,
 }
 
 impl Sieve {
@@ -100,7 +102,7 @@ impl Engine {
                     break 'reading;
                 }
                 let passes = match &item {
-                    ListItem::Memory(memory) => sieve.lets(memory),
+                    ListItem::Memory(memory) => !sieve.directories && sieve.lets(memory),
                     ListItem::Directory(_) => true,
                 };
                 if !passes {
@@ -182,6 +184,7 @@ impl Engine {
                 query.prefix.fold(memory.path.as_str(), depth).map(str::to_owned)
             });
             match folded {
+                None if sieve.directories => {}
                 None => items.push(ListItem::Memory(Box::new(memory.clone()))),
                 Some(directory) => {
                     let directory = ListItem::Directory(directory);

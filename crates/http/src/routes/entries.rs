@@ -66,11 +66,21 @@ impl From<ViewName> for View {
     }
 }
 
+/// Which sort of lines.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum SortName {
+    /// Directories alone.
+    Directory,
+}
+
 /// Which entries.
 #[derive(Deserialize)]
 pub(crate) struct EntriesParams {
     prefix: Option<String>,
     depth: Option<usize>,
+    #[serde(rename = "type")]
+    sort: Option<SortName>,
     #[serde(default)]
     order: OrderName,
     #[serde(default)]
@@ -99,6 +109,7 @@ impl EntriesParams {
             updated_before: moment("updated_before", self.updated_before.as_deref())?,
             pinned: self.pinned,
             expires_before: moment("expires_before", self.expires_before.as_deref())?,
+            directories: self.sort.is_some(),
         })
     }
 
@@ -115,6 +126,9 @@ impl EntriesParams {
         };
         if self.depth.is_some() && order != ListOrder::Path {
             return Err(Failure::invalid("depth: only with order=path"));
+        }
+        if self.sort.is_some() && self.depth.is_none() {
+            return Err(Failure::invalid("type: only with depth"));
         }
         if self.depth.is_some_and(|depth| !(1..=limit::PATH_SEGMENTS_MAX).contains(&depth)) {
             let max = limit::PATH_SEGMENTS_MAX;
@@ -279,6 +293,8 @@ pub(crate) struct Entries {
         ("prefix" = Option<String>, Query, description = "Below this directory, such as `/a/`."),
         ("depth" = Option<usize>, Query,
             description = "Show what lies deeper as directories; only with `order=path`."),
+        ("type" = Option<SortName>, Query, description = "`directory`: only these, without the \
+            memories beside them; only with `depth`. A page may be short or empty."),
         ("order" = Option<OrderName>, Query, description = "By what; `path` when not given."),
         ("direction" = Option<DirectionName>, Query, description = "`asc` when not given."),
         ("kind" = Option<String>, Query, description = "Only of this kind."),

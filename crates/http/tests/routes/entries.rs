@@ -37,6 +37,10 @@ async fn entries_show_everything_in_every_order_and_in_parts() {
     assert_eq!(paths(&folded), ["/a", "/b/"]);
     assert_eq!(folded["data"][1], json!({"type": "directory", "path": "/b/"}));
     assert!(folded["data"][0].get("content").is_none());
+    let alone = server.get(&of(store, "entries?depth=1&type=directory")).await.ok();
+    assert_eq!(paths(&alone), ["/b/"]);
+    let then = "entries?depth=1&type=directory&as_of=2100-01-01T00:00:00Z";
+    assert_eq!(paths(&server.get(&of(store, then)).await.ok()), ["/b/"]);
     let below = server.get(&of(store, "entries?prefix=/b/")).await.ok();
     assert_eq!(paths(&below), ["/b/1", "/b/2"]);
     for (order, expected) in [
@@ -65,6 +69,8 @@ async fn entries_show_everything_in_every_order_and_in_parts() {
         "page=nonsense",
         "order=size",
         "depth=0",
+        "type=directory",
+        "depth=1&type=file",
         "depth=21",
         "depth=1&order=created",
         "prefix=b",
