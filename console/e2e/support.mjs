@@ -6,7 +6,7 @@
 
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -15,6 +15,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { chromium } from "playwright-core";
 import { serve } from "../dev.mjs";
+import { withPalette } from "./png.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 export const SHOTS = join(HERE, "..", "..", "docs", "console");
@@ -98,7 +99,7 @@ export async function startBrowser() {
 /** A page of its own browser context, watched. `allow` are patterns of console messages that a test provokes on purpose. */
 export async function openPage(browser, server, options = {}) {
   const context = await browser.newContext({
-    viewport: options.viewport ?? { width: 1280, height: 860 },
+    viewport: options.viewport ?? { width: 1280, height: 800 },
     colorScheme: options.theme ?? "light",
     reducedMotion: "reduce",
     locale: "en-GB",
@@ -172,8 +173,7 @@ export function stage({ world, page, server: options } = {}) {
       on.one = await openPage(on.browser, on.server, page);
       await on.one.signIn();
     });
-    afterEach(async (t) => {
-      if (process.env.DBG) await on.one.page.screenshot({ path: `/tmp/dbg/${t.name.slice(0, 30)}.png` });
+    afterEach(async () => {
       await on.one.calm();
       await on.one.close();
     });
@@ -182,13 +182,13 @@ export function stage({ world, page, server: options } = {}) {
 }
 
 /** Accessibility: nothing serious or critical by axe, WCAG 2.2 AA. Runs in an isolated world, so the page's policy stays as it is. */
-export async function axe(page, what) {
+export async function axe(page, what, only = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]) {
   const session = await page.context().newCDPSession(page);
   const { frameTree } = await session.send("Page.getFrameTree");
   const { executionContextId } = await session.send("Page.createIsolatedWorld", { frameId: frameTree.frame.id, worldName: "axe" });
   await session.send("Runtime.evaluate", { expression: AXE, contextId: executionContextId });
   const { result, exceptionDetails } = await session.send("Runtime.evaluate", {
-    expression: `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })
+    expression: `axe.run(document, { runOnly: ${JSON.stringify(only)} })
       .then((found) => JSON.stringify(found.violations.filter((one) => one.impact === "serious" || one.impact === "critical")
       .map((one) => one.id + ": " + one.help + " at " + one.nodes.slice(0, 3).map((node) => node.target.join(" ") + " " + (node.any[0]?.message ?? "")).join(" | "))))`,
     contextId: executionContextId,
@@ -209,5 +209,5 @@ export async function settled(page) {
 export async function shot(page, name) {
   if (!process.env.LOCI_SCREENSHOTS) return;
   mkdirSync(SHOTS, { recursive: true });
-  await page.screenshot({ path: join(SHOTS, `${name}.png`), animations: "disabled" });
+  writeFileSync(join(SHOTS, `${name}.png`), withPalette(await page.screenshot({ animations: "disabled" })));
 }

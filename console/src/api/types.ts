@@ -94,7 +94,6 @@ export interface Entry extends Attributes {
 export interface Directory {
   type: "directory";
   path: string;
-  memories?: number;
 }
 
 export interface Page<T> {

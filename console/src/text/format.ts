@@ -4,6 +4,12 @@ import { prefs } from "../state/prefs";
 
 const numbers = new Intl.NumberFormat("en-GB");
 
+/** A key's name; what browsers hold is called after the key it was made for, which is told apart. */
+export function keyName(name: string): { text: string; of: string | null } {
+  const found = /^(console [a-z ]+) \((apikey_\w+)\)$/.exec(name);
+  return found ? { text: found[1] ?? name, of: found[2] ?? null } : { text: name, of: null };
+}
+
 export const count = (value: number): string => numbers.format(value);
 
 export function plural(value: number, one: string, many = `${one}s`): string {

@@ -100,7 +100,10 @@ export function Plot({ title, series, from, stepSeconds, unit = "", as = "line" 
               })}
             </g>
           ) : (
-            <path key={one.name} class={`plot-line stroke-${one.stroke}`} d={line(one.values, x, y)} />
+            <g key={one.name} class={`plot-line stroke-${one.stroke}`}>
+              <path d={line(one.values, x, y)} />
+              {one.values.map((value, index) => (value !== null && isAlone(one.values, index) ? <circle key={index} cx={x(index)} cy={y(value)} r="3" /> : null))}
+            </g>
           ),
         )}
         {at !== null && <line x1={x(at)} x2={x(at)} y1="8" y2={HEIGHT - FOOT} class="plot-cursor" />}
@@ -108,6 +111,9 @@ export function Plot({ title, series, from, stepSeconds, unit = "", as = "line" 
     </figure>
   );
 }
+
+/** Whether a line would not show a value, as nothing is known beside it. */
+const isAlone = (values: (number | null)[], index: number): boolean => (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null;
 
 /** A line with holes where nothing is known. */
 function line(values: (number | null)[], x: (index: number) => number, y: (value: number) => number): string {

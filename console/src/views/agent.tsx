@@ -7,7 +7,7 @@ import { useQuery } from "../state/query";
 import { go, href, storePlace, to } from "../state/router";
 import { lookAs, mayWrite } from "../state/session";
 import { attempt, say } from "../state/toasts";
-import { count, seen } from "../text/format";
+import { count, keyName, seen } from "../text/format";
 import { Badge, Button, LevelBadge, Time } from "../ui/basics";
 import { Head } from "../ui/page";
 import { Empty, Loaded } from "../ui/states";
@@ -104,7 +104,7 @@ function Agent({ row }: { row: Row }) {
             <ul class="plain-list">
               {own.map((key) => (
                 <li key={key.id}>
-                  {seen(key.name)} <Badge>{key.level}</Badge> {key.revoked_at && <Badge tone="warn">revoked</Badge>}
+                  {seen(keyName(key.name).text)} <Badge>{key.level}</Badge> {key.revoked_at && <Badge tone="warn">revoked</Badge>}
                 </li>
               ))}
             </ul>

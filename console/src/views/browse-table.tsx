@@ -109,7 +109,7 @@ export function EntryTable({ store, prefix, entries, mayChange, asOf, onBusy }: 
                   )}
                   <td class="wide">
                     {entry.pinned && (
-                      <span title="pinned">
+                      <span class="pin" title="pinned">
                         <Icon name="pin" size={13} />
                         <span class="sr">pinned </span>
                       </span>

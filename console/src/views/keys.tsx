@@ -7,7 +7,7 @@ import { TypedConfirm } from "../memory/dialogs";
 import { changed, useQuery } from "../state/query";
 import { mayWrite } from "../state/session";
 import { say } from "../state/toasts";
-import { plural, seen } from "../text/format";
+import { keyName, plural, seen } from "../text/format";
 import { Badge, Button, Field, Name, Time } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { copy, Head } from "../ui/page";
@@ -59,8 +59,9 @@ export function Keys() {
                 {rows.map((key) => (
                   <tr key={key.id}>
                     <td class="wide">
-                      <strong>{seen(key.name)}</strong> {key.hint && <code class="id">{seen(key.hint)}…</code>} {key.revoked_at && <Badge tone="warn">revoked</Badge>}
+                      <strong>{seen(keyName(key.name).text)}</strong> {key.hint && <code class="id">{seen(key.hint)}…</code>} {key.revoked_at && <Badge tone="warn">revoked</Badge>}
                       {key.acts_for_agents && <Badge>acts for agents</Badge>}
+                      <MadeFor name={key.name} keys={data} />
                     </td>
                     <td data-label="Acts for">
                       <Name id={key.principal} />
@@ -76,7 +77,7 @@ export function Keys() {
                     <td data-label="Ends">{key.expires_at ? <Time at={key.expires_at} /> : <span class="nowrap">no end</span>}</td>
                     <td>
                       {!key.revoked_at && mayWrite() && (
-                        <Button tone="danger" onClick={() => setEnding(key)} aria-label={`Revoke ${seen(key.name)}`}>
+                        <Button tone="danger" onClick={() => setEnding(key)} aria-label={`Revoke ${seen(keyName(key.name).text)}`}>
                           Revoke
                         </Button>
                       )}
@@ -91,22 +92,30 @@ export function Keys() {
       {isMaking && <NewKey onClose={() => setMaking(false)} />}
       {ending && (
         <TypedConfirm
-          title={`Revoke ${seen(ending.name)}?`}
-          expected={ending.name}
+          title={`Revoke ${seen(keyName(ending.name).text)}?`}
+          expected={keyName(ending.name).text}
           act="Revoke this key"
           onClose={() => setEnding(null)}
           run={async () => {
             await api.revokeKey(ending.id);
             changed("keys");
-            say(`${ending.name} opens nothing any more.`);
+            say(`${keyName(ending.name).text} opens nothing any more.`);
             setEnding(null);
           }}
         >
-          <p>Whatever uses this key is refused from the next request on. A revoked key cannot be brought back; make another one instead.</p>
+          <p>Whatever uses this key is refused from the next request on. Browsers that signed in with it are signed out. A revoked key cannot be brought back; make another one instead.</p>
         </TypedConfirm>
       )}
     </>
   );
+}
+
+/** Which key a browser showed for its own. */
+function MadeFor({ name, keys }: { name: string; keys: Key[] }) {
+  const { of } = keyName(name);
+  if (!of) return null;
+  const shown = keys.find((key) => key.id === of);
+  return <span class="note">signed in with {shown ? seen(shown.name) : of}</span>;
 }
 
 function NewKey({ onClose }: { onClose: () => void }) {

@@ -5,7 +5,7 @@ import * as api from "../api/routes";
 import type { Directory } from "../api/types";
 import { useQuery } from "../state/query";
 import { href, storePlace, withQuery } from "../state/router";
-import { count, leaf, seen } from "../text/format";
+import { leaf, seen } from "../text/format";
 import { Icon } from "../ui/icon";
 
 interface TreeProps {
@@ -58,7 +58,6 @@ function Branch({ directory, store, prefix, asOf }: TreeProps & { directory: Dir
         </button>
         <a href={href(withQuery({ path: directory.path }))} aria-current={prefix === directory.path ? "true" : undefined}>
           <span>{name}</span>
-          {directory.memories !== undefined && <span class="muted">{count(directory.memories)}</span>}
         </a>
       </div>
       {isOpen && <Level below={directory.path} store={store} prefix={prefix} asOf={asOf} />}
