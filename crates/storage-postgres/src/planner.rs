@@ -20,10 +20,10 @@ const LOOK_MAX: Duration = Duration::from_secs(60);
 pub(crate) struct Planner(AtomicU64);
 
 impl Planner {
-    /// Takes note of a write; now and then, has PostgreSQL look at its tables.
-    pub(crate) fn note(&self, clients: &Clients) {
-        let written = self.0.fetch_add(1, Ordering::Relaxed) + 1;
-        if LOOKS.contains(&written) {
+    /// Takes note of so many writes at once; now and then, has PostgreSQL look at its tables.
+    pub(crate) fn note(&self, clients: &Clients, writes: u64) {
+        let before = self.0.fetch_add(writes, Ordering::Relaxed);
+        if is_due(before, before + writes) {
             let clients = clients.clone();
             tokio::spawn(async move {
                 // Without it plans are worse for a while, and right all the same.
@@ -35,8 +35,23 @@ impl Planner {
     }
 }
 
+fn is_due(before: u64, after: u64) -> bool {
+    LOOKS.iter().any(|look| before < *look && *look <= after)
+}
+
 async fn look(clients: &Clients) -> Result<()> {
     let tx = clients.write(Tenant::Nobody, LOOK_MAX).await?;
     tx.execute(include_str!("../queries/migration/look_again.sql"), &[]).await?;
     tx.commit().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_is_due_once_however_many_writes_come_at_once() {
+        assert!(is_due(49, 50) && is_due(0, 4_000) && is_due(16_000, 20_000));
+        assert!(!is_due(50, 51) && !is_due(4_000, 8_000) && !is_due(20_000, 20_000));
+    }
 }

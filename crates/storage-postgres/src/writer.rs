@@ -250,7 +250,12 @@ impl Told {
     fn tell(&self, job: Job, applied: Result<Applied>) {
         if applied.is_ok() {
             self.announcer.announce();
-            self.planner.note(&self.clients);
+            let writes = match &job.mutation {
+                Mutation::Import(_, items) => items.len(),
+                Mutation::Commit(_, batch) => batch.edits.len(),
+                _ => 1,
+            };
+            self.planner.note(&self.clients, writes as u64);
         }
         // A caller that went away wants no answer.
         let _ = job.answer.send(applied);
