@@ -1,41 +1,46 @@
-// The budgets on a large store and a busy feed: first rows at 4 times slower CPU, what is sent for them, and the main thread at 500
-// changes a second. LOCI_E2E_MEMORIES says how large (100,000 when not given).
+// The budgets on a large store and a busy feed: first rows at a CPU that is 4 times slower, what is sent for them, and the main thread
+// at 500 changes a second. Times are what the page's own main thread used, so that other work on the machine, and the server's, does not
+// count. LOCI_E2E_MEMORIES says how large the store is (100,000 when not given).
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { api, openPage, settled, startBrowser, startServer } from "./support.mjs";
+import { test } from "node:test";
+import { api, openPage, settled, stage } from "./support.mjs";
+import { importPast } from "./seed.mjs";
 
 const MEMORIES = Number(process.env.LOCI_E2E_MEMORIES ?? 100_000);
-const BATCH = 2500;
+const FEED_SECONDS = 10;
 
-let server;
-let browser;
-let store;
+async function large(server) {
+  const store = (await api(server, "POST", "/v1/memory_stores", { name: "large", description: "" })).id;
+  const [key] = (await api(server, "GET", "/v1/api_keys")).data;
+  const start = Date.now() - 30 * 86_400_000;
+  const rows = Array.from({ length: MEMORIES }, (_, number) => ({ path: `/part-${number % 50}/item-${number}`, text: `Item ${number} was seen.`, attributes: { kind: "fact" }, at: start + number * 20_000, by: key.id }));
+  await importPast(server, store, rows);
+  return { store };
+}
 
-before(async () => {
-  server = await startServer();
-  browser = await startBrowser();
-  store = (await api(server, "POST", "/v1/memory_stores", { name: "large", description: "" })).id;
-  for (let first = 0; first < MEMORIES; first += BATCH) {
-    const edits = Array.from({ length: Math.min(BATCH, MEMORIES - first) }, (_, at) => {
-      const number = first + at;
-      return { op: "put", path: `/part-${number % 50}/item-${number}`, content: `Item ${number} was seen.`, attributes: { kind: "fact" } };
-    });
-    await api(server, "POST", `/v1/memory_stores/${store}/edits`, { edits });
-  }
-});
+// Vectors of all these would take long and show nothing more.
+const on = stage({ world: large, server: { config: '[search]\nembedder = "none"\n' } });
 
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 
-test(`a store of ${MEMORIES} memories: few requests, small answers, rows within 1.5 s at 4 times slower CPU`, async () => {
-  const one = await openPage(browser, server);
+/** Seconds of the main thread without what this test made it do. */
+const pageOwn = (metrics) => metrics.TaskDuration - metrics.DevToolsCommandDuration;
+
+/** What the main thread of a page did so far, in seconds of its own. */
+async function meter(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  return { session, read: async () => Object.fromEntries((await session.send("Performance.getMetrics")).metrics.map((metric) => [metric.name, metric.value])) };
+}
+
+test(`a store of ${MEMORIES} memories: few requests, small answers, rows after 1.5 s at most with a CPU 4 times slower`, async () => {
+  const one = await openPage(on.browser, on.server);
   const { page } = one;
+  const { store } = on.world;
   await one.signIn();
   await settled(page);
-  const session = await page.context().newCDPSession(page);
+  const { session, read } = await meter(page);
   await session.send("Emulation.setCPUThrottlingRate", { rate: 4 });
   const answers = [];
   page.on("response", (response) => {
@@ -45,17 +50,22 @@ test(`a store of ${MEMORIES} memories: few requests, small answers, rows within 
   // The second visit is the usual one: scripts are in the cache, data is not.
   await one.open(`/s/${store}`);
   await page.locator("tbody tr").first().waitFor();
-  const times = [];
-  for (let turn = 0; turn < 3; turn += 1) {
+  const worked = [];
+  const passed = [];
+  for (let turn = 0; turn < 5; turn += 1) {
     answers.length = 0;
     await page.goto("about:blank");
+    const before = pageOwn(await read());
     await page.goto(one.at(`/s/${store}`), { waitUntil: "commit" });
     await page.locator("tbody tr").first().waitFor();
-    times.push(await page.evaluate(() => performance.now()));
+    passed.push(await page.evaluate(() => performance.now()));
+    worked.push((pageOwn(await read()) - before) * 1000);
   }
+  await settled(page);
   const sizes = await Promise.all(answers.map(async (answer) => [new URL(answer.url()).pathname, (await answer.body()).length]));
-  console.log(`rows after ${times.map(Math.round).join(", ")} ms; ${JSON.stringify(sizes)}`);
-  assert.ok(Math.min(...times) <= 1500, `${times}`);
+  console.log(`rows after ${passed.map(Math.round).join(", ")} ms, of which the main thread worked ${worked.map(Math.round).join(", ")} ms; ${JSON.stringify(sizes)}`);
+  assert.ok(worked.every((time) => time > 0));
+  assert.ok(median(worked) <= 1500, `the main thread worked ${worked} ms`);
   assert.ok(sizes.filter(([path]) => path !== "/console/names").length <= 5, `${sizes.length} requests`);
   for (const [path, bytes] of sizes) assert.ok(bytes <= 200 * 1024, `${path} has ${bytes} bytes`);
   await session.send("Emulation.setCPUThrottlingRate", { rate: 1 });
@@ -66,30 +76,32 @@ test(`a store of ${MEMORIES} memories: few requests, small answers, rows within 
 });
 
 test("a feed of 500 changes a second leaves the main thread free", async () => {
-  const one = await openPage(browser, server);
+  const one = await openPage(on.browser, on.server);
   const { page } = one;
   await one.signIn();
   await one.open("/feed");
   await page.locator(".live-on").waitFor();
-  const session = await page.context().newCDPSession(page);
-  // In time that the thread itself used: what other processes take from it is not the page's doing.
-  await session.send("Performance.enable", { timeDomain: "threadTicks" });
-  const busy = async () => Object.fromEntries((await session.send("Performance.getMetrics")).metrics.map((metric) => [metric.name, metric.value]));
-  const first = await busy();
+  const { read } = await meter(page);
+  const first = await read();
   const start = performance.now();
+  const passed = () => (performance.now() - start) / 1000;
   let sent = 0;
-  while (performance.now() - start < 6000) {
-    const due = Math.floor(((performance.now() - start) / 1000) * 500) - sent;
+  while (passed() < FEED_SECONDS) {
+    const due = Math.floor(passed() * 500) - sent;
     if (due >= 50) {
       const edits = Array.from({ length: due }, (_, at) => ({ op: "put", path: `/busy/${(sent + at) % 300}`, content: `change ${sent + at}` }));
-      await api(server, "POST", `/v1/memory_stores/${store}/edits`, { edits });
+      await api(on.server, "POST", `/v1/memory_stores/${on.world.store}/edits`, { edits });
       sent += due;
     } else await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  const last = await busy();
-  const share = ((last.TaskDuration - first.TaskDuration) * 1000) / (performance.now() - start);
-  console.log(`${sent} changes in 6 s; main thread busy ${(share * 100).toFixed(0)}%, of it script ${(last.ScriptDuration - first.ScriptDuration).toFixed(1)} s, style ${(last.RecalcStyleDuration - first.RecalcStyleDuration).toFixed(1)} s, layout ${(last.LayoutDuration - first.LayoutDuration).toFixed(1)} s, heap ${Math.round((last.JSHeapUsedSize - first.JSHeapUsedSize) / 1024)} KiB more`);
+  const last = await read();
+  const took = passed();
+  const spent = (name) => (last[name] - first[name]).toFixed(2);
+  const share = (pageOwn(last) - pageOwn(first)) / took;
+  console.log(`${sent} changes in ${took.toFixed(1)} s; main thread busy ${(share * 100).toFixed(0)}%: script ${spent("ScriptDuration")} s, style ${spent("RecalcStyleDuration")} s, layout ${spent("LayoutDuration")} s; heap ${Math.round((last.JSHeapUsedSize - first.JSHeapUsedSize) / 1024)} KiB more`);
   assert.ok(share <= 0.3, `the main thread was busy ${(share * 100).toFixed(0)}% of the time`);
+  // The last change is to be seen, and not more rows than there may be.
+  await page.locator(".feed").getByText(`/busy/${(sent - 1) % 300}`, { exact: true }).first().waitFor();
   assert.ok((await page.locator(".feed-row").count()) <= 1000);
   await one.calm();
   await one.close();

@@ -27,7 +27,9 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 /** A server on a free port with an empty directory; `stop` ends it and takes the directory away. */
 export async function startServer(options = {}) {
   const data = options.data ?? mkdtempSync(join(tmpdir(), "loci-console-"));
-  const child = spawn(BINARY, ["serve", "--data", data, "--listen", options.listen ?? "127.0.0.1:0"], {
+  const settings = options.config ? ["--config", join(data, "loci.toml")] : [];
+  if (options.config) writeFileSync(join(data, "loci.toml"), options.config);
+  const child = spawn(BINARY, ["serve", "--data", data, "--listen", "127.0.0.1:0", ...settings], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, LOCI_ADMIN_KEY: ADMIN_KEY },
   });

@@ -54,28 +54,26 @@ export function relative(time: string, now = Date.now()): string {
   return seconds < 0 ? `in ${size} ${unit}` : `${size} ${unit} ago`;
 }
 
+/** A format of times in the zone that was chosen; making one costs more than using it a hundred times. */
+function formatOf(options: Intl.DateTimeFormatOptions): (at: Date) => string {
+  const made: Intl.DateTimeFormat[] = [];
+  return (at) => (made[Number(isInUtc())] ??= new Intl.DateTimeFormat("en-GB", isInUtc() ? { ...options, timeZone: "UTC" } : options)).format(at);
+}
+
+const isInUtc = (): boolean => prefs.get().zone === "utc";
+const wholeFormat = formatOf({ dateStyle: "medium", timeStyle: "medium" });
+const clockFormat = formatOf({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const dayFormat = formatOf({ day: "numeric", month: "short", year: "numeric" });
+
 /** The whole time in the zone that was chosen. */
 export function absolute(time: string): string {
   const at = new Date(time);
   if (Number.isNaN(at.getTime())) return time;
-  const isUtc = prefs.get().zone === "utc";
-  const format = new Intl.DateTimeFormat("en-GB", {
-    dateStyle: "medium",
-    timeStyle: "medium",
-    ...(isUtc ? { timeZone: "UTC" } : {}),
-  });
-  return `${format.format(at)}${isUtc ? " UTC" : ""}`;
+  return `${wholeFormat(at)}${isInUtc() ? " UTC" : ""}`;
 }
 
-export function clock(time: string): string {
-  const isUtc = prefs.get().zone === "utc";
-  return new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit", ...(isUtc ? { timeZone: "UTC" } : {}) }).format(new Date(time));
-}
-
-export function day(time: string): string {
-  const isUtc = prefs.get().zone === "utc";
-  return new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", ...(isUtc ? { timeZone: "UTC" } : {}) }).format(new Date(time));
-}
+export const clock = (time: string): string => clockFormat(new Date(time));
+export const day = (time: string): string => dayFormat(new Date(time));
 
 // Control characters, zero-width ones, and those that turn the direction of writing.
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;

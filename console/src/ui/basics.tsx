@@ -1,19 +1,19 @@
 // The small parts: times, actors, badges, buttons with icons, numbers in a row.
 
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import type { Actor, Standing } from "../api/types";
+import { atom, useAtom } from "../state/atom";
 import { actorId, useName } from "../state/names";
 import { absolute, relative, seen } from "../text/format";
 import { Icon, type IconName } from "./icon";
 
+// One clock for all times on the page.
+const halfMinutes = atom(0);
+setInterval(() => halfMinutes.set(halfMinutes.get() + 1), 30_000);
+
 /** A time: how long ago, with the whole of it on hover and for readers. */
 export function Time({ at }: { at: string | null | undefined }) {
-  const [, tick] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => tick((count) => count + 1), 30_000);
-    return () => clearInterval(timer);
-  }, []);
+  useAtom(halfMinutes);
   if (!at) return <span class="muted">–</span>;
   return (
     <time dateTime={at} title={absolute(at)}>

@@ -23,6 +23,7 @@ interface TableProps {
 }
 
 const PAGE = 100;
+const FIRST = 25;
 
 export function EntryTable({ store, prefix, entries, mayChange, asOf, onBusy }: TableProps) {
   const [selected, setSelected] = useState<Set<string>>(new Set());
@@ -64,8 +65,15 @@ export function EntryTable({ store, prefix, entries, mayChange, asOf, onBusy }: 
     },
     Escape: () => setSelected(new Set()),
   });
+  // What fits on a screen first, so that it is there at once; the rest when that is painted.
+  const [isWhole, setWhole] = useState(entries.length <= FIRST);
+  useEffect(() => {
+    const timer = setTimeout(() => setWhole(true), 0);
+    return () => clearTimeout(timer);
+  }, []);
+  const drawn = isWhole ? entries : entries.slice(0, FIRST);
   const blocks: Entry[][] = [];
-  for (let start = 0; start < entries.length; start += PAGE) blocks.push(entries.slice(start, start + PAGE));
+  for (let start = 0; start < drawn.length; start += PAGE) blocks.push(drawn.slice(start, start + PAGE));
   const isAll = present.length === entries.length && entries.length > 0;
   return (
     <>
