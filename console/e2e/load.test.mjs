@@ -1,6 +1,7 @@
 // The budgets on a large store and a busy feed: first rows at a CPU that is 4 times slower, what is sent for them, and the main thread
 // at 500 changes a second. Times are what the page's own main thread used, so that other work on the machine, and the server's, does not
-// count. LOCI_E2E_MEMORIES says how large the store is (100,000 when not given).
+// count; for a slower CPU they are multiplied, as the browser's own brake takes more the busier the machine is. What the brake gives is
+// printed. LOCI_E2E_MEMORIES says how large the store is (100,000 when not given).
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,6 +10,8 @@ import { importPast } from "./seed.mjs";
 
 const MEMORIES = Number(process.env.LOCI_E2E_MEMORIES ?? 100_000);
 const FEED_SECONDS = 10;
+const SLOWER = 4;
+const RATE = 500;
 
 async function large(server) {
   const store = (await api(server, "POST", "/v1/memory_stores", { name: "large", description: "" })).id;
@@ -41,7 +44,6 @@ test(`a store of ${MEMORIES} memories: few requests, small answers, rows after 1
   await one.signIn();
   await settled(page);
   const { session, read } = await meter(page);
-  await session.send("Emulation.setCPUThrottlingRate", { rate: 4 });
   const answers = [];
   page.on("response", (response) => {
     const path = new URL(response.url()).pathname;
@@ -50,25 +52,30 @@ test(`a store of ${MEMORIES} memories: few requests, small answers, rows after 1
   // The second visit is the usual one: scripts are in the cache, data is not.
   await one.open(`/s/${store}`);
   await page.locator("tbody tr").first().waitFor();
-  const worked = [];
-  const passed = [];
-  for (let turn = 0; turn < 5; turn += 1) {
+  const visit = async () => {
     answers.length = 0;
     await page.goto("about:blank");
     const before = pageOwn(await read());
     await page.goto(one.at(`/s/${store}`), { waitUntil: "commit" });
     await page.locator("tbody tr").first().waitFor();
-    passed.push(await page.evaluate(() => performance.now()));
-    worked.push((pageOwn(await read()) - before) * 1000);
-  }
+    const passed = await page.evaluate(() => performance.now());
+    return { passed, worked: (pageOwn(await read()) - before) * 1000 };
+  };
+  const braked = [];
+  await session.send("Emulation.setCPUThrottlingRate", { rate: SLOWER });
+  for (let turn = 0; turn < 3; turn += 1) braked.push((await visit()).passed);
+  await session.send("Emulation.setCPUThrottlingRate", { rate: 1 });
+  const visits = [];
+  for (let turn = 0; turn < 5; turn += 1) visits.push(await visit());
+  const worked = visits.map((one) => one.worked);
   await settled(page);
   const sizes = await Promise.all(answers.map(async (answer) => [new URL(answer.url()).pathname, (await answer.body()).length]));
-  console.log(`rows after ${passed.map(Math.round).join(", ")} ms, of which the main thread worked ${worked.map(Math.round).join(", ")} ms; ${JSON.stringify(sizes)}`);
+  const list = (times) => times.map(Math.round).join(", ");
+  console.log(`the main thread worked ${list(worked)} ms for the first rows, which came after ${list(visits.map((one) => one.passed))} ms; with the browser's brake after ${list(braked)} ms; ${JSON.stringify(sizes)}`);
   assert.ok(worked.every((time) => time > 0));
-  assert.ok(median(worked) <= 1500, `the main thread worked ${worked} ms`);
+  assert.ok(median(worked) * SLOWER <= 1500, `the main thread worked ${worked} ms`);
   assert.ok(sizes.filter(([path]) => path !== "/console/names").length <= 5, `${sizes.length} requests`);
   for (const [path, bytes] of sizes) assert.ok(bytes <= 200 * 1024, `${path} has ${bytes} bytes`);
-  await session.send("Emulation.setCPUThrottlingRate", { rate: 1 });
   await page.getByRole("button", { name: "Load more" }).click();
   await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 200);
   await one.calm();
@@ -87,7 +94,7 @@ test("a feed of 500 changes a second leaves the main thread free", async () => {
   const passed = () => (performance.now() - start) / 1000;
   let sent = 0;
   while (passed() < FEED_SECONDS) {
-    const due = Math.floor(passed() * 500) - sent;
+    const due = Math.floor(passed() * RATE) - sent;
     if (due >= 50) {
       const edits = Array.from({ length: due }, (_, at) => ({ op: "put", path: `/busy/${(sent + at) % 300}`, content: `change ${sent + at}` }));
       await api(on.server, "POST", `/v1/memory_stores/${on.world.store}/edits`, { edits });
@@ -97,9 +104,10 @@ test("a feed of 500 changes a second leaves the main thread free", async () => {
   const last = await read();
   const took = passed();
   const spent = (name) => (last[name] - first[name]).toFixed(2);
-  const share = (pageOwn(last) - pageOwn(first)) / took;
-  console.log(`${sent} changes in ${took.toFixed(1)} s; main thread busy ${(share * 100).toFixed(0)}%: script ${spent("ScriptDuration")} s, style ${spent("RecalcStyleDuration")} s, layout ${spent("LayoutDuration")} s; heap ${Math.round((last.JSHeapUsedSize - first.JSHeapUsedSize) / 1024)} KiB more`);
-  assert.ok(share <= 0.3, `the main thread was busy ${(share * 100).toFixed(0)}% of the time`);
+  // A server that is slow itself sends fewer in a second; what counts is what 500 cost.
+  const share = (pageOwn(last) - pageOwn(first)) / (sent / RATE);
+  console.log(`${sent} changes in ${took.toFixed(1)} s; at 500 a second the main thread is busy ${(share * 100).toFixed(0)}%: script ${spent("ScriptDuration")} s, style ${spent("RecalcStyleDuration")} s, layout ${spent("LayoutDuration")} s; heap ${Math.round((last.JSHeapUsedSize - first.JSHeapUsedSize) / 1024)} KiB more`);
+  assert.ok(share <= 0.3, `at 500 a second the main thread is busy ${(share * 100).toFixed(0)}% of the time`);
   // The last change is to be seen, and not more rows than there may be.
   await page.locator(".feed").getByText(`/busy/${(sent - 1) % 300}`, { exact: true }).first().waitFor();
   assert.ok((await page.locator(".feed-row").count()) <= 1000);

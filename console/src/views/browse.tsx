@@ -101,7 +101,8 @@ export function Browse({ store }: { store: string }) {
         </div>
       </div>
       {isDeleting && <DeleteBelow store={store} prefix={prefix} onClose={() => setDeleting(false)} />}
-      <TimeBar store={store} lastSeq={row?.last_seq ?? null} asOf={asOf} />
+      {/* After the rows, for which somebody waits. */}
+      <TimeBar store={store} lastSeq={pages.isLoading && pages.rows.length === 0 ? null : (row?.last_seq ?? null)} asOf={asOf} />
     </>
   );
 }

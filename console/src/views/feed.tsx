@@ -26,6 +26,9 @@ const RING = 1000;
 const PAINT_MS = 250;
 /** Rows on the page; the rest of the ring is a click away, and costs nothing until then. */
 const SHOWN = 200;
+/** The same while so many come at once that nobody reads them all. */
+const BUSY = 40;
+const SHOWN_BUSY = 60;
 const GLYPHS = { created: "+", modified: "~", deleted: "−", redacted: "×" } as const;
 
 const rowKey = (row: Row): string => (row.type === "change" ? `${row.change.memory_store_id} ${row.change.seq}` : `gap ${row.gap.memory_store_id} ${row.gap.after}`);
@@ -38,6 +41,7 @@ export function FeedView() {
   const [rows, setRows] = useState<Row[]>([]);
   const [isPaused, setPaused] = useState(false);
   const [isWhole, setWhole] = useState(false);
+  const [isBusy, setBusy] = useState(false);
   const [said, setSaid] = useState("");
   const waiting = useRef<Row[]>([]);
   const [held, setHeld] = useState(0);
@@ -91,6 +95,7 @@ export function FeedView() {
         return;
       }
       setHeld(0);
+      setBusy(waiting.current.length > BUSY);
       if (waiting.current.length === 0) return;
       const fresh = waiting.current.reverse();
       waiting.current = [];
@@ -132,6 +137,7 @@ export function FeedView() {
     return id === actor || (nameNow(id) ?? "").toLowerCase().includes(actor.toLowerCase());
   };
   const shown = rows.filter(fits);
+  const most = isWhole ? RING * 2 : isBusy ? SHOWN_BUSY : SHOWN;
   const byId = new Map(stores.map((one) => [one.memory_store_id, one]));
   const set = (name: string) => (event: Event) => go(withQuery({ [name]: (event.currentTarget as HTMLInputElement).value }), true);
   const loadGap = (gap: Gap) =>
@@ -196,7 +202,7 @@ export function FeedView() {
             if (event.currentTarget.scrollTop > 40 && !paused.current) setPaused(true);
           }}
         >
-          {shown.slice(0, isWhole ? RING * 2 : SHOWN).map((row) =>
+          {shown.slice(0, most).map((row) =>
             row.type === "gap" ? (
               <li key={rowKey(row)} class="feed-gap">
                 gap: {plural(row.gap.until - row.gap.after, "change")}{" "}
@@ -208,10 +214,10 @@ export function FeedView() {
               drawn(row, byId.get(row.change.memory_store_id), stores.length > 1)
             ),
           )}
-          {!isWhole && shown.length > SHOWN && (
+          {shown.length > most && (
             <li class="feed-gap">
               <button type="button" class="link" onClick={() => setWhole(true)}>
-                show {count(shown.length - SHOWN)} older
+                show {count(shown.length - most)} older
               </button>
             </li>
           )}
