@@ -26,7 +26,7 @@ use tokio::task::JoinHandle;
 const PATIENCE: Duration = Duration::from_secs(4);
 /// How long for contents, which may have waited for a page already.
 const PATIENCE_TO_READ: Duration = Duration::from_secs(3);
-/// How long a server that did not answer is not asked again.
+/// How long a server that was waited for in vain is not asked again.
 const SILENCE: Duration = Duration::from_millis(500);
 /// Bytes that a file may grow to before it is saved, or not.
 pub(crate) const BUFFER_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -141,9 +141,11 @@ impl Volume {
         if silent().is_some_and(|until| Instant::now() < until) {
             return Err(Refusal::Unreachable("it did not answer a moment ago".into()));
         }
+        let began = Instant::now();
         let late = || Err(Refusal::Unreachable(format!("nothing within {within:?}")));
         let answer = tokio::time::timeout(within, call).await.unwrap_or_else(|_| late());
-        let is_silent = matches!(answer, Err(Refusal::Unreachable(_)));
+        let has_waited = began.elapsed() > SILENCE;
+        let is_silent = has_waited && matches!(answer, Err(Refusal::Unreachable(_)));
         *silent() = is_silent.then(|| Instant::now() + SILENCE);
         answer
     }
