@@ -39,6 +39,9 @@ async function strange(server) {
   await put(server, store.id, evil.key, entries.map(([path, content, attributes]) => [path, `${content}\nonce more`, attributes]));
   await put(server, store.id, evil.key, [["/people/a", `<Img> works at <svg onload=window.hit=1>. Ana works at ${PAYLOADS[0]}. Ana lives in Lisbon.`]]);
   await api(server, "POST", "/v1/sessions", { agent: "agent_x", environment_id: "env_x", title: PAYLOADS[0], resources: [{ type: "memory_store", memory_store_id: store.id }] });
+  // A reason, which stays in the audit log.
+  const [old] = (await api(server, "GET", `/v1/memory_stores/${store.id}/history?limit=100`)).data.filter((version) => version.revision === 1 && version.path !== "/people/a");
+  await api(server, "POST", `/v1/memory_stores/${store.id}/redactions`, { memory_version_ids: [old.id], reason: PAYLOADS[0], dry_run: false });
   const { data } = await api(server, "GET", `/v1/memory_stores/${store.id}/entries?limit=100&prefix=/0/`);
   return { evil, store: store.id, memory: data[0] };
 }
