@@ -10,9 +10,13 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-const SCHEMA: [&str; 2] = [
+const SCHEMA: [&str; 6] = [
     include_str!("../../crates/storage-sqlite/migrations/0001_init.sql"),
     include_str!("../../crates/storage-sqlite/migrations/0002_vectors.sql"),
+    include_str!("../../crates/storage-sqlite/migrations/0003_sharing.sql"),
+    include_str!("../../crates/storage-sqlite/migrations/0004_tails.sql"),
+    include_str!("../../crates/storage-sqlite/migrations/0005_compaction.sql"),
+    include_str!("../../crates/storage-sqlite/migrations/0006_readings.sql"),
 ];
 const MEMORY: &str = include_str!("../../crates/storage-sqlite/queries/memory/insert.sql");
 const VERSION: &str = include_str!("../../crates/storage-sqlite/queries/version/insert.sql");
@@ -172,7 +176,19 @@ fn insert(connection: &Connection, row: i64, job: &Job) -> anyhow::Result<()> {
         none,
         none
     ])?;
-    connection.prepare_cached(PAYLOAD)?.execute(params![row, job.text.as_bytes()])?;
+    connection.prepare_cached(PAYLOAD)?.execute(params![row, job.text.as_bytes(), none])?;
     connection.prepare_cached(CHANGE)?.execute(params![1, row, 0, row, 1, id, row, "api"])?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_engines_statements_fit_the_rows() {
+        let directory = tempfile::tempdir().unwrap();
+        let rate = run(directory.path(), 2, 0.05, |n| n.to_string()).unwrap();
+        assert!(rate.per_second > 0.0);
+    }
 }
