@@ -3,7 +3,7 @@
 // Old rows stay on the page, marked as old, until new ones are there. A key that nobody uses is forgotten after a while.
 // `changed(prefix)` says that whatever begins so is out of date.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../api/http";
 
 interface Slot {
@@ -89,7 +89,8 @@ export function useQuery<T>(key: string | null, ask: () => Promise<T>): Query<T>
   latest.current = ask;
   const drawnAt = useRef(0);
   drawnAt.current = key === null ? 0 : slotOf(key).at;
-  useEffect(() => {
+  // Asked before the page is painted: the server works meanwhile.
+  useLayoutEffect(() => {
     if (key === null) return;
     const slot = slotOf(key);
     // It may have arrived after the component was drawn and before it listened.
@@ -162,7 +163,7 @@ export function usePages<T>(key: string, ask: (page: string | undefined) => Prom
       },
     );
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     load(null, []);
     return () => {
       turn.current += 1;

@@ -26,9 +26,9 @@ const RING = 1000;
 const PAINT_MS = 250;
 /** Rows on the page; the rest of the ring is a click away, and costs nothing until then. */
 const SHOWN = 200;
-/** The same while so many come at once that nobody reads them all. */
+/** The same while so many come at once that nobody reads them all; it is painted half as often then. */
 const BUSY = 40;
-const SHOWN_BUSY = 60;
+const SHOWN_BUSY = 50;
 const GLYPHS = { created: "+", modified: "~", deleted: "−", redacted: "×" } as const;
 
 const rowKey = (row: Row): string => (row.type === "change" ? `${row.change.memory_store_id} ${row.change.seq}` : `gap ${row.gap.memory_store_id} ${row.gap.after}`);
@@ -80,6 +80,7 @@ export function FeedView() {
   useEffect(() => {
     let lastSaid = 0;
     let sinceSaid = 0;
+    let turn = 0;
     const stops = [
       onChange((change) => {
         waiting.current.push({ type: "change", change });
@@ -95,6 +96,8 @@ export function FeedView() {
         return;
       }
       setHeld(0);
+      turn += 1;
+      if (waiting.current.length > BUSY && turn % 2 === 0) return;
       setBusy(waiting.current.length > BUSY);
       if (waiting.current.length === 0) return;
       const fresh = waiting.current.reverse();
