@@ -43,7 +43,12 @@ const SUITES: [Tool; 9] = [
     Tool { name: "vim", probe: &["vim", "--version"], packages: &["vim"] },
     Tool { name: "rsync", probe: &["rsync", "--version"], packages: &["rsync"] },
     Tool { name: "perl", probe: &["perl", "--version"], packages: &["perl"] },
-    Tool { name: "Chromium", probe: &["chromium", "--version"], packages: &["chromium"] },
+    Tool {
+        name: "Chromium",
+        probe: &["chromium", "--version"],
+        // Without a font the page has no text to look at.
+        packages: &["chromium", "fonts-dejavu-core"],
+    },
     Tool { name: "fusermount3", probe: &["fusermount3", "--version"], packages: &["fuse3"] },
 ];
 
