@@ -6,6 +6,7 @@ const { deflateSync, inflateSync } = zlib;
 
 const SIGNATURE = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
 const COLOURS = 256;
+const FREQUENT = 160;
 
 function* chunks(bytes) {
   for (let at = 8; at < bytes.length; ) {
@@ -60,20 +61,34 @@ function checksum(bytes) {
   return ~crc >>> 0;
 }
 
-/** The same picture with the colours that it has most of; the others become the nearest of these. */
+const apart = (a, b) => ((a >> 16) - (b >> 16)) ** 2 + (((a >> 8) & 255) - ((b >> 8) & 255)) ** 2 + ((a & 255) - (b & 255)) ** 2;
+
+/** Of colours, the most frequent first, those to keep: most by how much there is of them, the others by how unlike these they are. */
+function chosen(colours) {
+  if (colours.length <= COLOURS) return colours;
+  const kept = colours.slice(0, FREQUENT);
+  const rest = colours.slice(FREQUENT).map((colour) => ({ colour, far: Math.min(...kept.map((one) => apart(one, colour))) }));
+  while (kept.length < COLOURS) {
+    const next = rest.reduce((best, one) => (one.far > best.far ? one : best));
+    kept.push(next.colour);
+    for (const one of rest) one.far = Math.min(one.far, apart(one.colour, next.colour));
+  }
+  return kept;
+}
+
+/** The same picture with 256 of its colours; the others become the nearest of these. */
 export function withPalette(bytes) {
   const { width, height, channels, out } = pixels(bytes);
   const counts = new Map();
   const colourAt = (at) => (out[at] << 16) | (out[at + 1] << 8) | out[at + 2];
   for (let at = 0; at < out.length; at += channels) counts.set(colourAt(at), (counts.get(colourAt(at)) ?? 0) + 1);
-  const palette = [...counts].sort((a, b) => b[1] - a[1]).slice(0, COLOURS).map(([colour]) => colour);
+  const palette = chosen([...counts].sort((a, b) => b[1] - a[1]).map(([colour]) => colour));
   const places = new Map(palette.map((colour, place) => [colour, place]));
   const nearest = (colour) => {
     let best = 0;
     let least = Infinity;
     palette.forEach((one, place) => {
-      const far = ((one >> 16) - (colour >> 16)) ** 2 + (((one >> 8) & 255) - ((colour >> 8) & 255)) ** 2 + ((one & 255) - (colour & 255)) ** 2;
-      if (far < least) [best, least] = [place, far];
+      if (apart(one, colour) < least) [best, least] = [place, apart(one, colour)];
     });
     places.set(colour, best);
     return best;

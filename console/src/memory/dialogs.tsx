@@ -9,46 +9,23 @@ import { say } from "../state/toasts";
 import { plural, seen } from "../text/format";
 import { Button, Field } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
+import { FormDialog } from "../ui/form";
 import { Loaded } from "../ui/states";
 import { write } from "./acts";
 
 export function MoveDialog({ store, entry, onClose }: { store: string; entry: Entry; onClose: () => void }) {
   const [path, setPath] = useState(entry.path);
-  const [problem, setProblem] = useState<string | null>(null);
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    try {
-      const [outcome] = await write(store, [{ op: "put", memory_id: entry.id, expect: { type: "revision", revision: entry.revision }, to: path }], "console", () => `Moved to ${path}`);
-      onClose();
-      if (outcome) go(memoryPlace(store, outcome.entry.path, outcome.entry.id), true);
-    } catch (cause) {
-      setProblem(cause instanceof Error ? cause.message : String(cause));
-    }
+  const run = async () => {
+    const [outcome] = await write(store, [{ op: "put", memory_id: entry.id, expect: { type: "revision", revision: entry.revision }, to: path }], "console", () => `Moved to ${path}`);
+    onClose();
+    if (outcome) go(memoryPlace(store, outcome.entry.path, outcome.entry.id), true);
   };
   return (
-    <Dialog
-      title="Move or rename"
-      onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form="move-form" tone="primary" disabled={path === entry.path || !path.startsWith("/")}>
-            Move
-          </Button>
-        </>
-      }
-    >
-      <form id="move-form" class="form" onSubmit={(event) => void submit(event)}>
-        <Field label="Path" note="Links to it go on working; its history stays with it.">
-          <input class="mono" value={path} autofocus onInput={(event) => setPath(event.currentTarget.value)} />
-        </Field>
-        {problem && (
-          <p class="problem" role="alert">
-            {seen(problem)}
-          </p>
-        )}
-      </form>
-    </Dialog>
+    <FormDialog title="Move or rename" act="Move" isReady={path !== entry.path && path.startsWith("/")} onClose={onClose} run={run}>
+      <Field label="Path" note="Links to it go on working; its history stays with it.">
+        <input class="mono" value={path} autofocus onInput={(event) => setPath(event.currentTarget.value)} />
+      </Field>
+    </FormDialog>
   );
 }
 

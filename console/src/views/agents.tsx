@@ -7,9 +7,9 @@ import { changed, usePages } from "../state/query";
 import { go, href, usePlace, withQuery } from "../state/router";
 import { lookAs, mayWrite } from "../state/session";
 import { say } from "../state/toasts";
-import { seen } from "../text/format";
 import { Badge, Button, Field, Principal, Time } from "../ui/basics";
-import { Choice, Dialog } from "../ui/dialog";
+import { Choice } from "../ui/dialog";
+import { FormDialog } from "../ui/form";
 import { Head, More } from "../ui/page";
 import { Empty, Failed, Waiting } from "../ui/states";
 
@@ -122,48 +122,24 @@ export function Agents() {
 function NewAgent({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const [name, setName] = useState("");
   const [kind, setKind] = useState("agent");
-  const [problem, setProblem] = useState<string | null>(null);
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    try {
-      const made = await api.createPrincipal({ name: name.trim(), kind });
-      changed("principals");
-      say(`${made.name} can be given keys and access now.`);
-      onDone();
-    } catch (cause) {
-      setProblem(cause instanceof Error ? cause.message : String(cause));
-    }
+  const run = async () => {
+    const made = await api.createPrincipal({ name: name.trim(), kind });
+    changed("principals");
+    say(`${made.name} can be given keys and access now.`);
+    onDone();
   };
   return (
-    <Dialog
-      title="New agent"
-      onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form="agent-form" tone="primary" disabled={name.trim() === ""}>
-            Make it
-          </Button>
-        </>
-      }
-    >
-      <form id="agent-form" class="form" onSubmit={(event) => void submit(event)}>
-        <Field label="Name">
-          <input value={name} autofocus onInput={(event) => setName(event.currentTarget.value)} />
-        </Field>
-        <Field label="Kind">
-          <select value={kind} onChange={(event) => setKind(event.currentTarget.value)}>
-            <option value="agent">agent</option>
-            <option value="user">person</option>
-            <option value="service">service</option>
-          </select>
-        </Field>
-        {problem && (
-          <p class="problem" role="alert">
-            {seen(problem)}
-          </p>
-        )}
-      </form>
-    </Dialog>
+    <FormDialog title="New agent" act="Make it" isReady={name.trim() !== ""} onClose={onClose} run={run}>
+      <Field label="Name">
+        <input value={name} autofocus onInput={(event) => setName(event.currentTarget.value)} />
+      </Field>
+      <Field label="Kind">
+        <select value={kind} onChange={(event) => setKind(event.currentTarget.value)}>
+          <option value="agent">agent</option>
+          <option value="user">person</option>
+          <option value="service">service</option>
+        </select>
+      </Field>
+    </FormDialog>
   );
 }

@@ -10,6 +10,7 @@ import { say } from "../state/toasts";
 import { keyName, plural, seen } from "../text/format";
 import { Badge, Button, Field, Name, Time } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
+import { FormDialog } from "../ui/form";
 import { copy, Head } from "../ui/page";
 import { Empty, Loaded } from "../ui/states";
 
@@ -124,21 +125,15 @@ function NewKey({ onClose }: { onClose: () => void }) {
   const [level, setLevel] = useState("readwrite");
   const [audience, setAudience] = useState("host");
   const [days, setDays] = useState("90");
-  const [problem, setProblem] = useState<string | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
   const people = useQuery("principals", () => api.principals());
-  const submit = async (event: Event) => {
-    event.preventDefault();
+  const run = async () => {
     const body: Record<string, unknown> = { name: name.trim(), level, audience };
     if (who.trim() !== "") body["principal"] = who.trim();
     if (days !== "") body["expires_in_seconds"] = Math.round(Number(days) * 86_400);
-    try {
-      const made = await api.createKey(body);
-      changed("keys");
-      setSecret(made.secret ?? "");
-    } catch (cause) {
-      setProblem(cause instanceof Error ? cause.message : String(cause));
-    }
+    const made = await api.createKey(body);
+    changed("keys");
+    setSecret(made.secret ?? "");
   };
   if (secret !== null) {
     return (
@@ -156,55 +151,37 @@ function NewKey({ onClose }: { onClose: () => void }) {
     );
   }
   return (
-    <Dialog
-      title="New key"
-      onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form="key-form" tone="primary" disabled={name.trim() === ""}>
-            Make it
-          </Button>
-        </>
-      }
-    >
-      <form id="key-form" class="form" onSubmit={(event) => void submit(event)}>
-        <Field label="Name" note="For people: where it is used.">
-          <input value={name} autofocus onInput={(event) => setName(event.currentTarget.value)} />
+    <FormDialog title="New key" act="Make it" isReady={name.trim() !== ""} onClose={onClose} run={run}>
+      <Field label="Name" note="For people: where it is used.">
+        <input value={name} autofocus onInput={(event) => setName(event.currentTarget.value)} />
+      </Field>
+      <Field label="Acts for" note="Empty is you.">
+        <input value={who} list="key-people" autocomplete="off" onInput={(event) => setWho(event.currentTarget.value)} />
+      </Field>
+      <datalist id="key-people">
+        {(people.data?.data ?? []).map((one) => (
+          <option key={one.id} value={one.name} />
+        ))}
+      </datalist>
+      <div class="form-row">
+        <Field label="May">
+          <select value={level} onChange={(event) => setLevel(event.currentTarget.value)}>
+            <option value="search">search</option>
+            <option value="read">read</option>
+            <option value="readwrite">read and write</option>
+            <option value="full">everything they may</option>
+          </select>
         </Field>
-        <Field label="Acts for" note="Empty is you.">
-          <input value={who} list="key-people" autocomplete="off" onInput={(event) => setWho(event.currentTarget.value)} />
+        <Field label="Used by">
+          <select value={audience} onChange={(event) => setAudience(event.currentTarget.value)}>
+            <option value="host">a program</option>
+            <option value="model">a model</option>
+          </select>
         </Field>
-        <datalist id="key-people">
-          {(people.data?.data ?? []).map((one) => (
-            <option key={one.id} value={one.name} />
-          ))}
-        </datalist>
-        <div class="form-row">
-          <Field label="May">
-            <select value={level} onChange={(event) => setLevel(event.currentTarget.value)}>
-              <option value="search">search</option>
-              <option value="read">read</option>
-              <option value="readwrite">read and write</option>
-              <option value="full">everything they may</option>
-            </select>
-          </Field>
-          <Field label="Used by">
-            <select value={audience} onChange={(event) => setAudience(event.currentTarget.value)}>
-              <option value="host">a program</option>
-              <option value="model">a model</option>
-            </select>
-          </Field>
-          <Field label="Days (empty is no end)">
-            <input inputMode="decimal" value={days} onInput={(event) => setDays(event.currentTarget.value)} />
-          </Field>
-        </div>
-        {problem && (
-          <p class="problem" role="alert">
-            {seen(problem)}
-          </p>
-        )}
-      </form>
-    </Dialog>
+        <Field label="Days (empty is no end)">
+          <input inputMode="decimal" value={days} onInput={(event) => setDays(event.currentTarget.value)} />
+        </Field>
+      </div>
+    </FormDialog>
   );
 }

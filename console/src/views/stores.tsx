@@ -12,7 +12,7 @@ import { useStores } from "../state/stores";
 import { bytes, count, plural, seen } from "../text/format";
 import { ActorName, Badge, Button, Field, LevelBadge, Numbers, Principal, Time } from "../ui/basics";
 import { Spark } from "../ui/charts";
-import { Dialog } from "../ui/dialog";
+import { FormDialog } from "../ui/form";
 import { Head, useCursor } from "../ui/page";
 import { Empty, Loaded } from "../ui/states";
 
@@ -149,47 +149,20 @@ function StoreTable({ rows, at }: { rows: StoreRow[]; at: number }) {
 function NewStore({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [description, setDescription] = useState("");
-  const [problem, setProblem] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    setBusy(true);
-    try {
-      const made = await api.createStore({ name, description });
-      changed("stores");
-      onClose();
-      go(storePlace(made.id));
-    } catch (cause) {
-      setProblem(cause instanceof Error ? cause.message : String(cause));
-      setBusy(false);
-    }
+  const run = async () => {
+    const made = await api.createStore({ name, description });
+    changed("stores");
+    onClose();
+    go(storePlace(made.id));
   };
   return (
-    <Dialog
-      title="New store"
-      onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" form="new-store" isBusy={isBusy} disabled={name.trim() === ""}>
-            Make it
-          </Button>
-        </>
-      }
-    >
-      <form class="form" id="new-store" onSubmit={(event) => void submit(event)}>
-        <Field label="Name">
-          <input value={name} maxLength={255} required autofocus onInput={(event) => setName(event.currentTarget.value)} />
-        </Field>
-        <Field label="Description" note="Models read this to know what the store is for.">
-          <textarea rows={3} value={description} maxLength={1024} onInput={(event) => setDescription(event.currentTarget.value)} />
-        </Field>
-        {problem && (
-          <p class="problem" role="alert">
-            {seen(problem)}
-          </p>
-        )}
-      </form>
-    </Dialog>
+    <FormDialog title="New store" act="Make it" isReady={name.trim() !== ""} onClose={onClose} run={run}>
+      <Field label="Name">
+        <input value={name} maxLength={255} required autofocus onInput={(event) => setName(event.currentTarget.value)} />
+      </Field>
+      <Field label="Description" note="Models read this to know what the store is for.">
+        <textarea rows={3} value={description} maxLength={1024} onInput={(event) => setDescription(event.currentTarget.value)} />
+      </Field>
+    </FormDialog>
   );
 }

@@ -1,0 +1,66 @@
+// What administrators make and end by hand: a store, an agent, a key.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { api, axe, settled, stage } from "./support.mjs";
+import { seed } from "./seed.mjs";
+
+const on = stage({ world: seed, page: {} });
+
+test("a store is made, described and archived", async () => {
+  const { page } = on.one;
+  await on.one.open("/");
+  await page.getByRole("button", { name: "New store" }).click();
+  const dialog = page.getByRole("dialog", { name: "New store" });
+  assert.equal(await dialog.getByRole("button", { name: "Make it" }).isDisabled(), true);
+  await dialog.getByLabel("Name", { exact: true }).fill("by-hand");
+  await axe(page, "making a store");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "by-hand" }).waitFor();
+  await page.getByText("No memory yet.").waitFor();
+  const id = /\/s\/([^/?]+)/.exec(page.url())[1];
+  await on.one.open(`/s/${id}/settings`);
+  await settled(page);
+  await page.getByLabel("Description", { exact: true }).fill("Made by hand");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.waitForFunction(() => [...document.querySelectorAll("button")].some((one) => one.textContent?.trim() === "Save" && one.disabled));
+  assert.equal((await api(on.server, "GET", `/v1/memory_stores/${id}`)).description, "Made by hand");
+  await page.getByRole("button", { name: "Archive" }).click();
+  const confirm = page.getByRole("dialog");
+  await confirm.getByRole("textbox").fill("by-hand");
+  await confirm.getByRole("button", { name: /rchive/ }).click();
+  await confirm.waitFor({ state: "detached" });
+  assert.ok((await api(on.server, "GET", `/v1/memory_stores/${id}`)).archived_at);
+});
+
+test("an agent and its key are made; the secret is shown once, opens, and is revoked by typing its name", async () => {
+  const { page } = on.one;
+  await on.one.open("/agents");
+  await page.getByRole("button", { name: "New agent" }).click();
+  await page.getByRole("dialog", { name: "New agent" }).getByLabel("Name", { exact: true }).fill("made-here");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "made-here" }).waitFor();
+  await on.one.open("/keys");
+  await settled(page);
+  await page.getByRole("button", { name: "New key" }).click();
+  const dialog = page.getByRole("dialog", { name: "New key" });
+  await dialog.getByLabel("Name", { exact: true }).fill("by hand");
+  await dialog.getByLabel("Acts for").fill("made-here");
+  await axe(page, "making a key");
+  await dialog.getByRole("button", { name: "Make it" }).click();
+  const made = page.getByRole("dialog", { name: "The key is made" });
+  const secret = await made.locator(".secret code").textContent();
+  await axe(page, "a key that was made");
+  assert.equal((await api(on.server, "GET", "/v1/whoami", undefined, secret)).principal.name, "made-here");
+  await made.getByRole("button", { name: "I have kept it" }).click();
+  await made.waitFor({ state: "detached" });
+  assert.ok(!(await page.content()).includes(secret));
+  await page.getByRole("button", { name: "Revoke by hand" }).click();
+  const confirm = page.getByRole("dialog", { name: "Revoke by hand?" });
+  const act = confirm.getByRole("button", { name: "Revoke this key" });
+  assert.equal(await act.isDisabled(), true);
+  await confirm.getByRole("textbox").fill("by hand");
+  await act.click();
+  await page.getByText("by hand opens nothing any more.").waitFor();
+  await assert.rejects(api(on.server, "GET", "/v1/whoami", undefined, secret), /401/);
+});
