@@ -81,8 +81,8 @@ impl Volume {
     ) -> Result<Next, Errno> {
         let at = At::Memory(memory);
         let edit = Edit { at, expect: Expect::Present, act: Act::Append(added) };
-        let entry = match self.edit(draft.store, vec![edit]).await {
-            Ok(done) => done.into_iter().next().ok_or(Errno::EIO)?.entry,
+        let entry = match self.edit(draft.store, edit).await {
+            Ok(done) => done.entry,
             Err(Refusal::NotFound) => return Ok(Next::Again),
             Err(refusal) => {
                 let (number, why) = (errno::of(&refusal), errno::reason(&refusal));
@@ -143,9 +143,9 @@ impl Volume {
             let aside = names::path(&format!("{parent}/{aside}"))?;
             let (at, expect) = (At::Path(aside), Expect::Absent);
             let edit = Edit { at, expect, act: put(Some(text.to_owned()), None) };
-            match self.edit(store, vec![edit]).await {
+            match self.edit(store, edit).await {
                 Ok(done) => {
-                    let entry = done.into_iter().next().ok_or(Errno::EIO)?.entry;
+                    let entry = done.entry;
                     tracing::warn!(%path, aside = %entry.path, "somebody else wrote it first");
                     let outdated = self.tree().hear(store, entry);
                     self.outdate(outdated);

@@ -29,6 +29,7 @@ mod rename_directory;
 mod save;
 mod settle;
 mod table;
+mod together;
 mod tree;
 mod volume;
 mod xattr;

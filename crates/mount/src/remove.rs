@@ -147,7 +147,7 @@ impl Volume {
         }
         if let Some(entry) = saved.as_ref().filter(|_| heir.is_none()) {
             self.tree().set_saving([Some(ino)], true);
-            let done = self.edit(store, vec![removal(entry.memory)]).await;
+            let done = self.edit(store, removal(entry.memory)).await;
             self.tree().set_saving([Some(ino)], false);
             match done {
                 Ok(_) | Err(Refusal::NotFound) => {}

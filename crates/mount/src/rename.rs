@@ -135,11 +135,18 @@ impl Volume {
         }
     }
 
-    async fn carry_out(&self, store: usize, edits: Vec<Edit>) -> Result<Option<Entry>, Refusal> {
-        if edits.is_empty() {
-            return Ok(None);
-        }
-        Ok(self.edit(store, edits).await?.pop().map(|done| done.entry))
+    /// What the last edit left, if there was one.
+    async fn carry_out(
+        self: &Arc<Self>,
+        store: usize,
+        mut edits: Vec<Edit>,
+    ) -> Result<Option<Entry>, Refusal> {
+        let done = match edits.len() {
+            0 => None,
+            1 => Some(self.edit(store, edits.remove(0)).await?),
+            _ => self.edit_all(store, edits).await?.pop(),
+        };
+        Ok(done.map(|done| done.entry))
     }
 
     async fn plan(

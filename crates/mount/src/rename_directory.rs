@@ -58,7 +58,7 @@ impl Volume {
         let done = if edits.is_empty() {
             Vec::new()
         } else {
-            match self.edit(store, edits).await {
+            match self.edit_all(store, edits).await {
                 Ok(done) => done,
                 Err(Refusal::NotFound | Refusal::ExpectFailed) => {
                     for (_, entry) in memories {

@@ -4,7 +4,7 @@
 use crate::errno;
 use crate::names::{self, Lasting};
 use crate::node::{Base, Ino, NEW, Refused};
-use crate::port::{Act, At, Done, Edit, Entry, Refusal};
+use crate::port::{Act, At, Edit, Entry, Refusal};
 use crate::volume::{Outdated, Volume};
 use fuser::Errno;
 use loci_model::{AttributesPatch, Digest, Expect, MemoryPath, limit};
@@ -160,10 +160,9 @@ impl Volume {
                 act: put(Some(text.to_owned()), None),
             },
         };
-        match self.edit(draft.store, vec![edit]).await {
+        match self.edit(draft.store, edit).await {
             Ok(done) => {
-                let entry = done.into_iter().next().ok_or(Errno::EIO)?.entry;
-                self.conclude(&draft, &entry);
+                self.conclude(&draft, &done.entry);
                 Ok(Next::Saved)
             }
             Err(refusal @ (Refusal::ExpectFailed | Refusal::Taken { .. } | Refusal::NotFound)) => {
@@ -173,17 +172,6 @@ impl Volume {
                 let (number, why) = (errno::of(&refusal), errno::reason(&refusal));
                 self.refuse(draft.ino, draft.generation, number, &why).map(|()| Next::Saved)
             }
-        }
-    }
-
-    /// Edits, of which the answer has one line each.
-    pub(crate) async fn edit(&self, store: usize, edits: Vec<Edit>) -> Result<Vec<Done>, Refusal> {
-        let count = edits.len();
-        let done = self.ask(self.port.edit(self.stores[store], edits)).await?;
-        if done.len() == count {
-            Ok(done)
-        } else {
-            Err(Refusal::Unreachable("the answer has not one line for each edit".into()))
         }
     }
 

@@ -130,15 +130,15 @@ impl Volume {
         let at = At::Memory(entry.memory);
         let edit = Edit { at, expect: Expect::Present, act: put(None, Some(to)) };
         self.tree().set_saving([Some(ino)], true);
-        let done = self.edit(store, vec![edit]).await;
+        let done = self.edit(store, edit).await;
         self.tree().set_saving([Some(ino)], false);
         match done {
             Ok(done) => {
                 let mut tree = self.tree();
                 tree.release(ino);
-                let moved = done.into_iter().next().map(|it| tree.moved(store, ino, it.entry));
+                let moved = tree.moved(store, ino, done.entry);
                 drop(tree);
-                self.outdate(moved.into_iter().flatten());
+                self.outdate(moved);
             }
             Err(Refusal::NotFound) => {
                 self.refresh(store, entry.memory).await?;

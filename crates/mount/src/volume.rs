@@ -9,6 +9,7 @@ use crate::cache::Cache;
 use crate::history::{History, Line};
 use crate::node::Ino;
 use crate::port::{Port, Refusal};
+use crate::together::Queue;
 use crate::tree::Tree;
 use foldhash::HashMap;
 use loci_model::time::Clock;
@@ -57,6 +58,8 @@ pub(crate) struct Volume {
     pub(crate) stores: Vec<StoreId>,
     /// A directory is renamed while nothing in its store is being saved.
     pub(crate) gates: Vec<RwLock<()>>,
+    /// Edits on their way, for each store.
+    pub(crate) queues: Vec<Queue>,
     pub(crate) ahead: Ahead,
     pub(crate) history: History,
     /// Whether content that can never be saved is no error when a file is closed.
@@ -86,6 +89,7 @@ impl Volume {
             clock,
             runtime,
             gates: stores.iter().map(|_| RwLock::new(())).collect(),
+            queues: stores.iter().map(|_| Queue::default()).collect(),
             stores,
             ahead: Ahead::default(),
             history,

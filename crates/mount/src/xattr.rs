@@ -138,13 +138,11 @@ impl Volume {
         let act = Act::Put { text: None, to: None, attributes };
         let edit = Edit { at: At::Memory(entry.memory), expect: Expect::Present, act };
         self.tree().set_saving([Some(ino)], true);
-        let done = self.edit(store, vec![edit]).await;
+        let done = self.edit(store, edit).await;
         self.tree().set_saving([Some(ino)], false);
         match done {
             Ok(done) => {
-                if let Some(done) = done.into_iter().next() {
-                    self.described(ino, &entry, done.entry);
-                }
+                self.described(ino, &entry, done.entry);
                 Ok(())
             }
             Err(refusal) => Err(errno::of(&refusal)),
