@@ -1,5 +1,5 @@
 // Builds the console into ../crates/console: hashed, brotli-compressed files in assets, listed in assets/manifest.json and, for the
-// Rust compiler, in src/table.rs.
+// Rust compiler, in src/assets.rs.
 //
 // The same sources give the same bytes on every machine: no times, no paths, no maps. `--check` builds into
 // memory and fails if what is committed differs, or if a budget is broken; nothing is written then.
