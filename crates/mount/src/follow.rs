@@ -113,10 +113,11 @@ impl Volume {
     fn hear_later(self: &Arc<Self>, store: usize, ino: Ino, change: Change) {
         let volume = Arc::clone(self);
         self.spawn(async move {
-            let Ok(turn) = volume.tree().file(ino).map(|file| Arc::clone(&file.turn)) else {
-                return;
-            };
-            drop(turn.lock().await);
+            // A file that is gone by now saves nothing any more.
+            let turn = volume.tree().file(ino).map(|file| Arc::clone(&file.turn));
+            if let Ok(turn) = turn {
+                drop(turn.lock().await);
+            }
             let _gate = volume.gates[store].read().await;
             let is_news = !matches!(is_news(&volume.tree(), &change), News::No);
             if is_news {

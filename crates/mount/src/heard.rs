@@ -164,7 +164,9 @@ impl Tree {
             Body::Directory(directory) if directory.children.is_empty() => {}
             Body::Directory(_) => return None,
             Body::File(file) => {
-                let other = file.saved.clone().filter(|_| !file.is_dirty && !file.is_parked)?;
+                // Who is saved, renamed or removed at this moment may go away by itself.
+                let may_go = !file.is_dirty && !file.is_parked && !file.is_saving;
+                let other = file.saved.clone().filter(|_| may_go)?;
                 let is_better = (entry.is_own, entry.updated_at) > (other.is_own, other.updated_at);
                 if !is_better || other.memory == entry.memory {
                     return None;
@@ -223,6 +225,23 @@ impl Tree {
             self.places[store].hidden.remove(&entry.memory);
             self.show(store, entry, outdated);
         }
+    }
+
+    /// Shows whatever was hidden and has its path free by now, however that came: a file above it may
+    /// have gone, or the directory that had its name.
+    pub(crate) fn reveal_all(&mut self, outdated: &mut Vec<Outdated>) {
+        if !std::mem::take(&mut self.has_vacancy) {
+            return;
+        }
+        for store in 0..self.places.len() {
+            let waiting: Vec<Entry> = self.places[store].hidden.values().cloned().collect();
+            for entry in waiting {
+                self.places[store].hidden.remove(&entry.memory);
+                self.show(store, entry, outdated);
+            }
+        }
+        // What gave way to something better is no vacancy.
+        self.has_vacancy = false;
     }
 
     /// Directories are as new as what is in them.

@@ -54,6 +54,7 @@ impl Volume {
         loop {
             tick.tick().await;
             self.expire();
+            self.reveal();
             let now = Instant::now();
             let due: Vec<Ino> = {
                 let tree = self.tree();
@@ -67,6 +68,12 @@ impl Volume {
                 let _ = self.settle(ino).await;
             }
         }
+    }
+
+    fn reveal(&self) {
+        let mut outdated = Vec::new();
+        self.tree().reveal_all(&mut outdated);
+        self.outdate(outdated);
     }
 
     fn expire(&self) {

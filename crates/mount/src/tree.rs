@@ -53,6 +53,8 @@ pub(crate) struct Tree {
     /// Memories that will expire, the next one first. One that was given another time since is
     /// looked at for nothing.
     pub(crate) expiring: BTreeSet<(Timestamp, usize, MemoryId)>,
+    /// Whether a name has become free since somebody looked for what waits for one.
+    pub(crate) has_vacancy: bool,
     next_handle: u64,
     is_flat: bool,
     looks: Looks,
@@ -75,6 +77,7 @@ impl Tree {
             gone: HashSet::default(),
             unsettled: HashSet::default(),
             expiring: BTreeSet::new(),
+            has_vacancy: false,
             next_handle: 0,
             is_flat,
             looks,
@@ -189,9 +192,12 @@ impl Tree {
         }
     }
 
-    fn strike(&mut self, parent: Ino, name: &str, is_directory: bool) {
+    /// Takes a name from whoever has it; one that has gone to another since stays with that.
+    fn strike(&mut self, parent: Ino, name: &str, ino: Ino, is_directory: bool) {
         if let Some(Body::Directory(directory)) = self.nodes.get_mut(&parent).map(|it| &mut it.body)
+            && directory.children.get(name) == Some(&ino)
         {
+            self.has_vacancy = true;
             directory.children.remove(name);
             directory.directories -= u32::from(is_directory);
         }
@@ -235,8 +241,9 @@ impl Tree {
         let (old_parent, old_name) = (node.parent, std::mem::replace(&mut node.name, name.clone()));
         node.segment = shown.map(|_| segment.into());
         node.parent = parent;
+        node.is_linked = true;
         let is_directory = node.is_directory();
-        self.strike(old_parent, &old_name, is_directory);
+        self.strike(old_parent, &old_name, ino, is_directory);
         self.enlist(parent, &name, ino);
     }
 
@@ -248,7 +255,7 @@ impl Tree {
         }
         node.is_linked = false;
         let (parent, name, is_directory) = (node.parent, node.name.clone(), node.is_directory());
-        self.strike(parent, &name, is_directory);
+        self.strike(parent, &name, ino, is_directory);
         self.forget(ino, 0);
     }
 
