@@ -166,3 +166,33 @@ fn what_is_refused_can_be_kept_without_an_error() {
     assert_eq!(fs::read(begun.at("bytes")).unwrap(), b"\xff");
     assert!(attribute(&begun.at("bytes"), "user.loci.unsaved").is_some());
 }
+
+#[test]
+fn one_that_is_refused_does_not_refuse_the_others() {
+    let begun = Begun::new();
+    // While answers take a while, what is saved gathers; and what others write is not heard of.
+    begun.port.delay(Some(Duration::from_millis(150)));
+    begun.port.write(0, "/taken", "theirs").unwrap();
+    let results: Vec<bool> = std::thread::scope(|scope| {
+        let writers = (0..12).map(|n| if n == 6 { "taken".to_owned() } else { format!("f{n}") });
+        let writers: Vec<_> = writers
+            .map(|name| {
+                let path = begun.at(&name);
+                scope.spawn(move || {
+                    let mut file = File::create(path).unwrap();
+                    file.write_all(name.as_bytes()).unwrap();
+                    file.sync_all().is_ok()
+                })
+            })
+            .collect();
+        writers.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    begun.port.delay(None);
+    assert_eq!(results.iter().filter(|is_saved| !**is_saved).count(), 1, "{results:?}");
+    for n in (0..12).filter(|n| *n != 6) {
+        assert_eq!(begun.port.text_at(0, &format!("/f{n}")), Some(format!("f{n}")));
+    }
+    assert_eq!(begun.port.text_at(0, "/taken").unwrap(), "theirs");
+    assert_eq!(begun.port.text_at(0, "/taken.conflict").unwrap(), "taken");
+    assert_eq!(begun.port.versions_written(0), 13);
+}
