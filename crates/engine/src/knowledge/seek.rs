@@ -211,7 +211,7 @@ impl Engine {
             None => None,
         };
         let best = answer.hits.iter().map(|hit| hit.score).fold(f32::MIN_POSITIVE, f32::max);
-        let sources: HashMap<_, _> =
+        let sources =
             answer.hits.iter().map(|hit| (hit.memory.id, (hit.score / best).max(0.0))).collect();
         let (search, seek, filter) = (Arc::clone(&self.search), seek.clone(), filter.clone());
         let ranking = tokio::task::spawn_blocking(move || {

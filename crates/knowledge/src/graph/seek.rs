@@ -11,12 +11,14 @@ use super::name::{CommunityId, EntityId, words};
 use super::theme::{Community, Theme};
 use super::{FactRef, Graph};
 use crate::ontology::{Label, Relation};
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use loci_model::{MemoryId, Timestamp};
-use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::cmp::{Ordering, Reverse};
 
 /// Facts whose ends are looked at for entities.
 const ENTITY_FACTS: usize = 200;
+/// The best facts, which nearly always are enough; only they are put in order.
+const BEST_FACTS: usize = 1024;
 /// Facts of a community, at least; and shown in its summary, at most.
 const COMMUNITY_FACTS_MIN: usize = 3;
 const COMMUNITY_FACTS_MAX: usize = 6;
@@ -74,25 +76,84 @@ pub struct Ranked {
     pub communities: Vec<(f32, Community)>,
 }
 
+/// A fact and how well it fits.
+type Scored<'a> = (f32, FactRef<'a>);
+
+/// The better one first. Ties in an order that does not depend on how the facts happen to lie in memory.
+fn better((a, x): &Scored<'_>, (b, y): &Scored<'_>) -> Ordering {
+    let newer = |one: &FactRef<'_>| (one.fact.created_at, one.matter, one.fact.object);
+    b.total_cmp(a)
+        .then_with(|| newer(y).cmp(&newer(x)))
+        .then_with(|| x.fact.ordinal.cmp(&y.fact.ordinal))
+}
+
+/// The community that a fact belongs to while it is so.
+fn themed(at: &FactRef<'_>) -> Option<(u32, Theme)> {
+    let is_so = at.fact.invalid_at.is_none();
+    is_so.then(|| (at.matter.subject, Theme::of(at.fact.relation)))
+}
+
+/// Themes that enough is known of to be a community.
+fn count_themes(scored: &[Scored<'_>]) -> HashMap<(u32, Theme), usize> {
+    let mut counts: HashMap<(u32, Theme), usize> = HashMap::new();
+    for theme in scored.iter().filter_map(|(_, at)| themed(at)) {
+        *counts.entry(theme).or_default() += 1;
+    }
+    counts.retain(|_, count| *count >= COMMUNITY_FACTS_MIN);
+    counts
+}
+
+/// The themes of the best facts, which are in order.
+fn best_themes(
+    scored: &[Scored<'_>],
+    themes: &HashMap<(u32, Theme), usize>,
+    limit: usize,
+) -> Vec<(u32, Theme)> {
+    let mut best = Vec::new();
+    for theme in scored.iter().filter_map(|(_, at)| themed(at)) {
+        if best.len() >= limit.min(themes.len()) {
+            break;
+        }
+        if themes.contains_key(&theme) && !best.contains(&theme) {
+            best.push(theme);
+        }
+    }
+    best
+}
+
 impl Graph {
     /// Finds what a question is about.
     pub fn seek(&self, seeking: &Seeking<'_>) -> Ranked {
+        if seeking.limits == (0, 0, 0) {
+            return Ranked::default();
+        }
         let asked: HashSet<u64> = words(seeking.text).collect();
         let around = seeking.center.map(|center| self.around(center));
-        let mut scored: Vec<(f32, FactRef<'_>)> = self
+        let mut scored: Vec<Scored<'_>> = self
             .all()
             .filter(|fact| self.is_wanted(*fact, seeking.filter))
             .filter_map(|fact| Some((self.score(fact, seeking, &asked, around.as_ref())?, fact)))
             .collect();
-        // Ties in an order that does not depend on how the facts happen to lie in memory.
-        scored.sort_by(|(a, x), (b, y)| {
-            let newer = |one: &FactRef<'_>| (one.fact.created_at, one.matter, one.fact.object);
-            b.total_cmp(a).then_with(|| newer(y).cmp(&newer(x)))
-        });
-        let (facts_max, entities_max, communities_max) = seeking.limits;
-        let facts = self.distinct(&scored, seeking.diversity, facts_max);
-        let entities = self.entities_of(&scored, seeking, &asked, entities_max);
-        let communities = self.communities_of(&scored, communities_max);
+        let limits = seeking.limits;
+        let themes = if limits.2 > 0 { count_themes(&scored) } else { HashMap::default() };
+        let cut = BEST_FACTS.min(scored.len());
+        if cut < scored.len() {
+            scored.select_nth_unstable_by(cut, better);
+        }
+        scored[..cut].sort_unstable_by(better);
+        let (mut facts, mut is_short) = self.distinct(&scored[..cut], seeking.diversity, limits.0);
+        let mut communities = best_themes(&scored[..cut], &themes, limits.2);
+        let is_cut = cut < scored.len();
+        is_short |= communities.len() < limits.2.min(themes.len());
+        if is_cut && is_short {
+            // Much is said more than once, or of one theme: all of it counts.
+            scored.sort_unstable_by(better);
+            (facts, _) = self.distinct(&scored, seeking.diversity, limits.0);
+            communities = best_themes(&scored, &themes, limits.2);
+        }
+        let entities = self.entities_of(&scored[..cut], seeking, &asked, limits.1);
+        let community = |(subject, theme)| self.community(subject, theme, &scored);
+        let communities = communities.into_iter().map(community).collect();
         Ranked { facts, entities, communities }
     }
 
@@ -191,13 +252,13 @@ impl Graph {
         steps
     }
 
-    /// The best, none of which says what another says already.
+    /// The best, none of which says what another says already; and whether more were wanted.
     fn distinct(
         &self,
-        scored: &[(f32, FactRef<'_>)],
+        scored: &[Scored<'_>],
         diversity: f32,
         limit: usize,
-    ) -> Vec<(f32, Fact)> {
+    ) -> (Vec<(f32, Fact)>, bool) {
         let mut told: HashSet<String> = HashSet::new();
         let mut sorts: HashMap<Relation, u16> = HashMap::new();
         let mut found: Vec<(f32, Fact)> = Vec::with_capacity(limit.min(scored.len()));
@@ -221,6 +282,7 @@ impl Graph {
             told.insert(text);
             found.push((*score, self.show(*at)));
         }
+        let is_short = found.len() < limit;
         for (score, at) in waiting {
             if found.len() >= limit {
                 break;
@@ -229,12 +291,12 @@ impl Graph {
                 found.push((*score, self.show(*at)));
             }
         }
-        found
+        (found, is_short)
     }
 
     fn entities_of(
         &self,
-        scored: &[(f32, FactRef<'_>)],
+        scored: &[Scored<'_>],
         seeking: &Seeking<'_>,
         asked: &HashSet<u64>,
         limit: usize,
@@ -283,28 +345,10 @@ impl Graph {
         shown.filter(|(_, one)| filter.created_at.hold(Some(one.created_at))).take(limit).collect()
     }
 
-    fn communities_of(&self, scored: &[(f32, FactRef<'_>)], limit: usize) -> Vec<(f32, Community)> {
-        if limit == 0 {
-            return Vec::new();
-        }
-        let mut themes: HashMap<(u32, Theme), Vec<(f32, FactRef<'_>)>> = HashMap::new();
-        for (score, at) in scored.iter().filter(|(_, at)| at.fact.invalid_at.is_none()) {
-            let theme = Theme::of(at.fact.relation);
-            themes.entry((at.matter.subject, theme)).or_default().push((*score, *at));
-        }
-        let mut best: Vec<_> =
-            themes.into_iter().filter(|(_, facts)| facts.len() >= COMMUNITY_FACTS_MIN).collect();
-        best.sort_by(|(x, a), (y, b)| b[0].0.total_cmp(&a[0].0).then_with(|| x.cmp(y)));
-        let shown = best.into_iter().take(limit);
-        shown.map(|((subject, theme), facts)| self.community(subject, theme, &facts)).collect()
-    }
-
-    fn community(
-        &self,
-        subject: u32,
-        theme: Theme,
-        facts: &[(f32, FactRef<'_>)],
-    ) -> (f32, Community) {
+    fn community(&self, subject: u32, theme: Theme, scored: &[Scored<'_>]) -> (f32, Community) {
+        let is_of = |(_, at): &&Scored<'_>| themed(at) == Some((subject, theme));
+        let mut facts: Vec<Scored<'_>> = scored.iter().filter(is_of).copied().collect();
+        facts.sort_unstable_by(better);
         let row = &self.entities.rows[subject as usize];
         let id = CommunityId::of(self.store, &[row.key.as_bytes(), theme.name().as_bytes()]);
         let mut told: Vec<String> = Vec::new();
@@ -326,7 +370,7 @@ impl Graph {
             summary: told.join("; "),
             created_at: newest.unwrap_or(Timestamp::from_micros(0)),
         };
-        (facts[0].0, community)
+        (facts.first().map_or(0.0, |(best, _)| *best), community)
     }
 
     /// Facts in the order in which they were learned, the newest first, after so many, and how many

@@ -219,3 +219,38 @@ fn a_few_facts_of_one_theme_are_a_community() {
     assert_eq!(community.name, "Ana: work");
     assert!(community.summary.contains("Ana uses Rust"), "{}", community.summary);
 }
+
+#[test]
+fn the_best_of_very_many_are_those_that_come_first_when_all_are_put_in_order() {
+    // A hundred people, each with things of three themes; some words of the question are in many.
+    let relations = [Relation::Likes, Relation::EmployedAt, Relation::LivesAt];
+    let said: Vec<Claim> = (0..6000u32)
+        .map(|n| {
+            let subject = format!("Person {}", n % 97);
+            let object = format!("{} {}", ["tea", "Harbour", "Velo"][n as usize % 3], n / 7);
+            claim(&subject, relations[n as usize % 3], &object)
+        })
+        .collect();
+    let graph = graph(&[(1, &said[..3000]), (2, &said[3000..])]);
+    let (filter, scores) = (Filter::default(), Scores::default());
+    let ask = |limits| {
+        graph.seek(&Seeking {
+            text: "who drinks tea near the harbour",
+            scores: &scores,
+            filter: &filter,
+            center: None,
+            recency: 0.3,
+            diversity: 0.0,
+            now: source(3).said,
+            limits,
+        })
+    };
+    // So many are wanted that everything has to be put in order.
+    let (few, all) = (ask((10, 5, 2)), ask((100_000, 5, 100_000)));
+    assert_eq!((few.facts.len(), few.entities.len(), few.communities.len()), (10, 5, 2));
+    assert!(all.facts.len() > 2000, "{} facts", all.facts.len());
+    assert_eq!(few.facts[..], all.facts[..10]);
+    assert_eq!(few.entities, all.entities);
+    assert_eq!(few.communities[..], all.communities[..2]);
+    assert!(ask((0, 0, 0)).facts.is_empty());
+}
