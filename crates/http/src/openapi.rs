@@ -10,7 +10,9 @@ use crate::wire::ErrorEnvelope;
 use bytes::Bytes;
 use utoipa::openapi::path::{HttpMethod, Operation};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
-use utoipa::openapi::{ContentBuilder, OpenApi as OpenApiDocument, Ref, RefOr, ResponseBuilder};
+use utoipa::openapi::{
+    ContentBuilder, OpenApi as OpenApiDocument, Ref, RefOr, Response, ResponseBuilder,
+};
 use utoipa::{Modify, OpenApi, ToSchema};
 
 #[derive(OpenApi)]
@@ -90,7 +92,13 @@ use utoipa::{Modify, OpenApi, ToSchema};
         console::series::show,
         console::stores::names,
     ),
-    components(schemas(ErrorEnvelope<'_>)),
+    components(schemas(
+        ErrorEnvelope<'_>,
+        entries::OrderName,
+        entries::DirectionName,
+        entries::ViewName,
+        hygiene::CheckName
+    )),
     tags(
         (name = "attributes", description = "What is known about memories beside their content"),
         (name = "sealed", description = "Content that clients encrypt and only clients can open"),
@@ -131,18 +139,20 @@ struct Refusals;
 
 impl Modify for Refusals {
     fn modify(&self, openapi: &mut OpenApiDocument) {
-        let envelope = Ref::from_schema_name(ErrorEnvelope::name());
-        let content = ContentBuilder::new().schema(Some(envelope)).build();
-        let response = |description: &str| {
-            let response = ResponseBuilder::new().description(description);
-            RefOr::T(response.content("application/json", content.clone()).build())
-        };
         for (_, operation) in operations(openapi) {
             let responses = &mut operation.responses.responses;
-            responses.insert("4XX".to_owned(), response("Refused"));
-            responses.insert("5XX".to_owned(), response("Failed"));
+            responses.insert("4XX".to_owned(), enveloped("Refused"));
+            responses.insert("5XX".to_owned(), enveloped("Failed"));
         }
     }
+}
+
+/// An answer in the envelope that native routes refuse in.
+fn enveloped(description: &str) -> RefOr<Response> {
+    let envelope = Ref::from_schema_name(ErrorEnvelope::name());
+    let content = ContentBuilder::new().schema(Some(envelope)).build();
+    let response = ResponseBuilder::new().description(description);
+    RefOr::T(response.content("application/json", content).build())
 }
 
 /// Every operation with its method.
@@ -171,6 +181,12 @@ pub(crate) fn document(doors: OpenApiDocument) -> Bytes {
     debug_assert!(shared_names(&document, &doors).is_empty(), "two schemas of one name");
     document.merge(doors);
     for (_, operation) in operations(&mut document) {
+        // A door that does not say how it refuses refuses as everything else does.
+        let refused = operation.responses.responses.get_mut("4XX");
+        let is_bare = |it: &RefOr<Response>| matches!(it, RefOr::T(it) if it.content.is_empty());
+        if let Some(refused) = refused.filter(|refused| is_bare(refused)) {
+            *refused = enveloped("Refused");
+        }
         // Comments are wrapped; summaries are not.
         if let Some(summary) = &mut operation.summary {
             *summary = summary.replace('\n', " ");

@@ -67,7 +67,7 @@ impl From<ViewName> for View {
 }
 
 /// Which sort of lines.
-#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SortName {
     /// Directories alone.
@@ -293,7 +293,7 @@ pub(crate) struct Entries {
         ("prefix" = Option<String>, Query, description = "Below this directory, such as `/a/`."),
         ("depth" = Option<usize>, Query,
             description = "Show what lies deeper as directories; only with `order=path`."),
-        ("type" = Option<SortName>, Query, description = "`directory`: only these, without the \
+        ("type" = Option<String>, Query, description = "`directory`: only these, without the \
             memories beside them; only with `depth`. A page may be short or empty."),
         ("order" = Option<OrderName>, Query, description = "By what; `path` when not given."),
         ("direction" = Option<DirectionName>, Query, description = "`asc` when not given."),
