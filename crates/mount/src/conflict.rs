@@ -119,9 +119,7 @@ impl Volume {
                 file.saved = Some(Arc::clone(&entry));
             }
         }
-        if entry.path != draft.path {
-            tree.carry(draft.ino, &entry, &mut outdated);
-        }
+        tree.put_in_place(draft.ino, &entry, &mut outdated);
         outdated.extend(tree.verify(draft.store, entry.memory));
         drop(tree);
         self.outdate(outdated);

@@ -92,17 +92,31 @@ impl Tree {
             node.stamp(entry.updated_at);
             outdated.push(Outdated::Node(ino));
         }
+        self.enter(ino, &entry);
         if is_parked {
             self.parked.retain(|_, parked| *parked != ino);
             self.parked.insert((store, entry.path.clone()), ino);
-        } else if before.path != entry.path && self.path(ino) != entry.path.as_str() {
-            self.carry(ino, &entry, outdated);
+        } else {
+            self.put_in_place(ino, &entry, outdated);
         }
-        self.enter(ino, &entry);
+    }
+
+    /// Whatever the file is after an answer, it is shown where its memory is: the newest word of it
+    /// may be that somebody moved it on.
+    pub(crate) fn put_in_place(
+        &mut self,
+        ino: Ino,
+        entry: &Arc<Entry>,
+        outdated: &mut Vec<Outdated>,
+    ) {
+        let is_parked = self.file(ino).is_ok_and(|file| file.is_parked);
+        if !is_parked && self.path(ino) != entry.path.as_str() {
+            self.carry(ino, entry, outdated);
+        }
     }
 
     /// Moves a file to where its memory is now.
-    pub(crate) fn carry(&mut self, ino: Ino, entry: &Arc<Entry>, outdated: &mut Vec<Outdated>) {
+    fn carry(&mut self, ino: Ino, entry: &Arc<Entry>, outdated: &mut Vec<Outdated>) {
         let Ok(node) = self.get(ino) else { return };
         let (store, parent, name) = (node.store, node.parent, Arc::clone(&node.name));
         let before = self.path(ino);
@@ -257,5 +271,96 @@ impl Tree {
             }
             ino = node.parent;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::node::Looks;
+    use crate::port::StoreSeen;
+    use loci_model::{Access, Attributes, Content, MemoryPath, StoreId, Timestamp, VersionId};
+
+    fn tree() -> Tree {
+        let seen = StoreSeen {
+            id: StoreId::from_u128(1),
+            slug: "one".into(),
+            name: "one".into(),
+            description: String::new(),
+            access: Access::ReadWrite,
+            content_bytes_max: 100,
+            memories_max: 10,
+        };
+        let looks = Looks { mode: 0o644, uid: 0, gid: 0 };
+        Tree::new(vec![seen], true, looks, SystemTime::UNIX_EPOCH)
+    }
+
+    fn entry(memory: u128, revision: u64, path: &str) -> Entry {
+        Entry {
+            memory: MemoryId::from_u128(memory),
+            version: VersionId::from_u128(revision.into()),
+            revision,
+            path: MemoryPath::parse(path).unwrap(),
+            digest: Content::Text(String::new()).digest(),
+            size_bytes: 0,
+            created_at: Timestamp::from_micros(1),
+            updated_at: Timestamp::from_micros(1),
+            attributes: Attributes::default(),
+            is_own: true,
+        }
+    }
+
+    /// A file that the kernel knows.
+    fn known(tree: &mut Tree, memory: u128, path: &str) -> Ino {
+        tree.hear(0, entry(memory, 1, path));
+        let ino = tree.find(0, path).unwrap();
+        tree.get_mut(ino).unwrap().lookups = 1;
+        ino
+    }
+
+    fn unsaved(tree: &mut Tree, name: &str) -> Ino {
+        let looks = tree.plain_looks();
+        tree.make(tree.places[0].root, name.as_ref(), looks, false, SystemTime::UNIX_EPOCH).unwrap()
+    }
+
+    #[test]
+    fn what_moved_to_where_an_unsaved_file_is_shows_when_that_goes() {
+        let mut tree = tree();
+        known(&mut tree, 1, "/a");
+        let there = unsaved(&mut tree, "b");
+        tree.hear(0, entry(1, 2, "/b"));
+        assert_eq!((tree.find(0, "/a"), tree.find(0, "/b")), (None, Some(there)));
+        tree.take_out(there, SystemTime::UNIX_EPOCH);
+        tree.reveal_all(&mut Vec::new());
+        let shown = tree.find(0, "/b").unwrap();
+        assert_eq!(tree.file(shown).unwrap().saved.as_ref().unwrap().revision, 2);
+    }
+
+    #[test]
+    fn a_rename_that_was_overtaken_ends_where_the_memory_is() {
+        let mut tree = tree();
+        let ino = known(&mut tree, 1, "/a");
+        let there = unsaved(&mut tree, "c");
+        // Somebody else moves it on to a name that is taken here, which is heard first.
+        tree.hear(0, entry(1, 3, "/c"));
+        tree.relocate(ino, tree.places[0].root, "b");
+        tree.moved(0, ino, entry(1, 2, "/b"));
+        assert_eq!((tree.find(0, "/b"), tree.find(0, "/c")), (None, Some(there)));
+        tree.take_out(there, SystemTime::UNIX_EPOCH);
+        tree.reveal_all(&mut Vec::new());
+        assert!(tree.find(0, "/c").is_some());
+    }
+
+    #[test]
+    fn a_change_finds_a_file_that_could_not_follow_before() {
+        let mut tree = tree();
+        let ino = known(&mut tree, 1, "/a");
+        tree.file_mut(ino).unwrap().soil(Arc::default());
+        let there = unsaved(&mut tree, "b");
+        tree.hear(0, entry(1, 2, "/b"));
+        assert_eq!(tree.find(0, "/a"), Some(ino), "what is unsaved stays where it is");
+        tree.take_out(there, SystemTime::UNIX_EPOCH);
+        tree.hear(0, entry(1, 3, "/b"));
+        assert_eq!((tree.find(0, "/a"), tree.find(0, "/b")), (None, Some(ino)));
     }
 }

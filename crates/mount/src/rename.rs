@@ -409,8 +409,9 @@ impl Tree {
             file.take_up(Arc::clone(&entry));
             file.epoch += u64::from(is_changed);
         }
-        let mut outdated = self.verify(store, entry.memory);
-        outdated.extend(is_changed.then_some(Outdated::Node(ino)));
+        let mut outdated = Vec::from_iter(is_changed.then_some(Outdated::Node(ino)));
+        self.put_in_place(ino, &entry, &mut outdated);
+        outdated.extend(self.verify(store, entry.memory));
         outdated
     }
 
@@ -432,10 +433,12 @@ impl Tree {
                 file.saved = Some(Arc::clone(&newest));
             }
         }
-        let mut outdated = self.verify(store, newest.memory);
+        let mut outdated = Vec::new();
         if newest.digest != entry.digest {
             outdated.push(Outdated::Node(ino));
         }
+        self.put_in_place(ino, &newest, &mut outdated);
+        outdated.extend(self.verify(store, newest.memory));
         outdated
     }
 

@@ -205,9 +205,7 @@ impl Volume {
             // The kernel was told to believe in its times for a while.
             outdated.push(Outdated::Attributes(draft.ino));
         }
-        if entry.path != draft.path {
-            tree.carry(draft.ino, &entry, &mut outdated);
-        }
+        tree.put_in_place(draft.ino, &entry, &mut outdated);
         outdated.extend(tree.verify(draft.store, entry.memory));
         drop(tree);
         self.outdate(outdated);
