@@ -68,6 +68,7 @@ impl Place {
             .args(["--flat", "--foreground", "--store", "bench", "--data"])
             .arg(&data)
             .env("LOCI_KEY", KEY)
+            .env("XDG_STATE_HOME", scratch.join("state"))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .spawn()?;

@@ -251,6 +251,7 @@ impl Volume {
         let mut tree = self.tree();
         if is_any || read.is_some() || written.is_some() {
             tree.check_writable(ino)?;
+            tree.changes += 1;
             tree.get_mut(ino)?.times.changed = now;
         }
         let node = tree.get_mut(ino)?;

@@ -22,6 +22,7 @@ impl Tree {
         if self.gone.contains(&entry.memory) {
             return outdated;
         }
+        self.changes += 1;
         match self.by_memory.get(&entry.memory) {
             Some(ino) => self.hear_known(*ino, entry, &mut outdated),
             None => self.show(store, entry, &mut outdated),

@@ -17,6 +17,7 @@ mod follow;
 mod glue;
 mod heard;
 mod history;
+mod marks;
 #[cfg(feature = "memory")]
 pub mod memory;
 mod mounting;

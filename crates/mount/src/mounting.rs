@@ -4,6 +4,7 @@
 use crate::follow;
 use crate::glue::Glue;
 use crate::history::History;
+use crate::marks;
 use crate::node::{Looks, ROOT};
 use crate::port::{Port, Refusal, StoreSeen};
 use crate::settle::Unsaved;
@@ -41,6 +42,9 @@ pub struct Options {
     /// Whether closing a file whose content no store takes (not text, too large) is no error. The
     /// bytes stay with the mount, marked as unsaved, as they do otherwise.
     pub keeps_refused: bool,
+    /// A directory to remember in what stores do not know of files: numbers, times and modes that were
+    /// set. Without one they are as path and memory tell, after each time it is mounted.
+    pub marks: Option<PathBuf>,
 }
 
 impl Options {
@@ -52,6 +56,7 @@ impl Options {
             is_for_others: rustix::process::geteuid().is_root(),
             is_auto_unmounted: false,
             keeps_refused: false,
+            marks: None,
         }
     }
 }
@@ -131,6 +136,9 @@ impl Mount {
         let mut feeds = Vec::with_capacity(tree.places.len());
         for at in 0..tree.places.len() {
             let store = tree.places[at].seen.id;
+            if let Some(directory) = &options.marks {
+                tree.remember(marks::load(directory, store));
+            }
             let from = follow::load(port.as_ref(), store, at, &mut tree).await;
             feeds.push(from.map_err(MountError::Server)?);
         }
@@ -143,6 +151,7 @@ impl Mount {
                 node.touch(now);
             }
         }
+        tree.restore();
         let (outdated, heard) = channel();
         let history = History::new(looks, now);
         let volume = Arc::new(Volume::new(
@@ -152,6 +161,7 @@ impl Mount {
             tree,
             CACHE_BYTES,
             options.keeps_refused,
+            options.marks.clone(),
             history,
             outdated,
         ));
@@ -166,7 +176,10 @@ impl Mount {
             .name("loci-outdated".into())
             .spawn(move || tell(&heard, &notifier))
             .map_err(|error| MountError::Directory(directory.clone(), error))?;
-        let mut beside = vec![volume.spawn(Arc::clone(&volume).keep_settling())];
+        let mut beside = vec![
+            volume.spawn(Arc::clone(&volume).keep_settling()),
+            volume.spawn(Arc::clone(&volume).keep_remembering()),
+        ];
         for (at, from) in feeds.into_iter().enumerate() {
             beside.push(volume.spawn(Arc::clone(&volume).follow(at, from)));
         }
@@ -187,7 +200,7 @@ impl Mount {
     pub async fn ended(&self) {
         let is_going = || self.session.as_ref().is_some_and(|it| !it.guard.is_finished());
         while is_going() {
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
@@ -211,6 +224,9 @@ impl Mount {
         for task in &self.beside {
             task.abort();
         }
+        let volume = Arc::clone(&self.volume);
+        // What it could not write down it has said.
+        let _ = tokio::task::spawn_blocking(move || volume.keep_marks()).await;
         let unsaved = self.volume.unsaved();
         for one in &unsaved {
             tracing::warn!(path = one.path, why = one.why, "was never saved and is gone");

@@ -20,8 +20,8 @@ pub(crate) const NEW: u64 = 1;
 /// What `st_blksize` says.
 pub(crate) const BLOCK_BYTES: u32 = 4096;
 
-/// Who may do what with an inode, as `chmod` and `chown` left it. Lives with the mount.
-#[derive(Debug, Clone, Copy)]
+/// Who may do what with an inode, as `chmod` and `chown` left it. Known to this machine only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Looks {
     pub(crate) mode: u16,
     pub(crate) uid: u32,
@@ -29,7 +29,7 @@ pub(crate) struct Looks {
 }
 
 /// The times of an inode.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Times {
     pub(crate) read: SystemTime,
     pub(crate) written: SystemTime,
@@ -252,6 +252,8 @@ impl Node {
         let at = moment(at);
         if !self.times.is_written_set {
             self.times.written = at;
+            // Nobody keeps track of reading: it is read when it is written, as after mounting again.
+            self.times.read = at;
         }
         self.times.changed = at;
     }

@@ -3,7 +3,7 @@
 
 use crate::errno;
 use crate::names;
-use crate::node::{Body, Directory, File, Ino, Looks};
+use crate::node::{Body, Directory, File, Ino, Looks, Node};
 use crate::port::{Act, At, Edit, Entry, Refusal};
 use crate::tree::Tree;
 use crate::volume::Volume;
@@ -45,7 +45,7 @@ impl Tree {
             Body::File(Box::new(File::new()))
         };
         let ino = self.add(parent, name, looks, now, body);
-        self.get_mut(parent)?.touch(now);
+        self.touch(parent, now);
         Ok(ino)
     }
 
@@ -76,11 +76,20 @@ impl Tree {
 
     /// The directory was changed here: it stays.
     pub(crate) fn keep(&mut self, directory: Ino, now: SystemTime) {
-        if let Ok(node) = self.get_mut(directory) {
-            node.touch(now);
-            if let Ok(directory) = node.directory_mut() {
-                directory.is_kept = true;
-            }
+        self.touch(directory, now);
+        if let Ok(directory) = self.get_mut(directory).and_then(Node::directory_mut) {
+            directory.is_kept = true;
+        }
+    }
+
+    /// The directory has something else in it now. The root above several stores is as new as the
+    /// newest of them.
+    fn touch(&mut self, directory: Ino, now: SystemTime) {
+        let Ok(node) = self.get_mut(directory) else { return };
+        node.touch(now);
+        let parent = node.parent;
+        if parent != directory && self.is_above_stores(parent) {
+            self.touch(parent, now);
         }
     }
 

@@ -188,6 +188,7 @@ impl Volume {
             tree.unpark(parked);
         }
         let entry = Arc::new(newest);
+        tree.changes += 1;
         tree.enter(draft.ino, &entry);
         if let Ok(node) = tree.get_mut(draft.ino)
             && let Ok(file) = node.file_mut()

@@ -1,8 +1,10 @@
 //! The tree of inodes: who is whose child, which file is which memory, and what paths result.
 //!
 //! Pure bookkeeping behind one lock that is never held across a wait. Inode numbers come from store
-//! and path, so that a tree built anew has the same ones; a number still in use is stepped over.
+//! and path, so that a tree built anew has the same ones; a number still in use is stepped over. What
+//! has another number, because it was renamed, is known by its mark (`marks`).
 
+use crate::marks::Marks;
 use crate::names;
 use crate::node::{Body, Directory, File, Ino, Looks, Node, ROOT, Times};
 use crate::port::{Entry, StoreSeen};
@@ -12,6 +14,9 @@ use loci_model::{Access, Content, MemoryId, MemoryPath, StoreId, Timestamp};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::SystemTime;
+
+/// Numbers below mean something.
+const INO_MIN: Ino = 16;
 
 /// One store in the mount.
 #[derive(Debug)]
@@ -55,6 +60,11 @@ pub(crate) struct Tree {
     pub(crate) expiring: BTreeSet<(Timestamp, usize, MemoryId)>,
     /// Whether a name has become free since somebody looked for what waits for one.
     pub(crate) has_vacancy: bool,
+    /// What is remembered from the mount before, and the numbers that others have by it.
+    pub(crate) marks: Marks,
+    pub(crate) claimed: HashSet<Ino>,
+    /// Counts whatever may be worth remembering.
+    pub(crate) changes: u64,
     next_handle: u64,
     is_flat: bool,
     looks: Looks,
@@ -78,13 +88,16 @@ impl Tree {
             unsettled: HashSet::default(),
             expiring: BTreeSet::new(),
             has_vacancy: false,
+            marks: Marks::default(),
+            claimed: HashSet::default(),
+            changes: 0,
             next_handle: 0,
             is_flat,
             looks,
         };
         tree.nodes.insert(ROOT, tree.bare(ROOT, 0, ROOT, "".into(), now));
         for (at, seen) in stores.into_iter().enumerate() {
-            let root = if is_flat { ROOT } else { tree.free_ino(seen.id, "/") };
+            let root = if is_flat { ROOT } else { tree.free_ino(number(seen.id, "/")) };
             if !is_flat {
                 let name: Arc<str> = seen.slug.as_str().into();
                 tree.nodes.insert(root, tree.bare(root, at, ROOT, Arc::clone(&name), now));
@@ -171,14 +184,22 @@ impl Tree {
         })
     }
 
-    /// A number for what is at this path.
-    fn free_ino(&self, store: StoreId, path: &str) -> Ino {
-        let digest = Content::Text(format!("{store}{path}")).digest();
-        let bytes = digest.as_bytes().first_chunk().copied().unwrap_or_default();
-        // Positive where programs take it for signed, and none of the few that mean something.
-        let mut ino = (u64::from_be_bytes(bytes) >> 1).max(16);
-        while self.nodes.contains_key(&ino) {
-            ino = ino.wrapping_add(1).max(16);
+    /// The number that the path of an inode gives.
+    pub(crate) fn key(&self, ino: Ino) -> Ino {
+        let store = self.nodes.get(&ino).map_or(0, |node| node.store);
+        let path = self.path(ino);
+        number(self.places[store].seen.id, if path.is_empty() { "/" } else { &path })
+    }
+
+    /// A number for what is at the path that gives this one.
+    fn free_ino(&self, key: Ino) -> Ino {
+        let marked = self.marks.get(&key).map(|mark| mark.ino);
+        if let Some(ino) = marked.filter(|ino| *ino >= INO_MIN && !self.nodes.contains_key(ino)) {
+            return ino;
+        }
+        let mut ino = key;
+        while self.nodes.contains_key(&ino) || self.claimed.contains(&ino) {
+            ino = ino.wrapping_add(1).max(INO_MIN);
         }
         ino
     }
@@ -187,6 +208,7 @@ impl Tree {
         let is_directory = self.nodes.get(&ino).is_some_and(Node::is_directory);
         if let Some(Body::Directory(directory)) = self.nodes.get_mut(&parent).map(|it| &mut it.body)
         {
+            self.changes += 1;
             directory.children.insert(Arc::clone(name), ino);
             directory.directories += u32::from(is_directory);
         }
@@ -198,6 +220,7 @@ impl Tree {
             && directory.children.get(name) == Some(&ino)
         {
             self.has_vacancy = true;
+            self.changes += 1;
             directory.children.remove(name);
             directory.directories -= u32::from(is_directory);
         }
@@ -213,7 +236,8 @@ impl Tree {
         body: Body,
     ) -> Ino {
         let store = self.nodes.get(&parent).map_or(0, |it| it.store);
-        let ino = self.free_ino(self.places[store].seen.id, &self.path_below(parent, segment));
+        let path = self.path_below(parent, segment);
+        let ino = self.free_ino(number(self.places[store].seen.id, &path));
         let shown = names::shown(segment);
         let name: Arc<str> = shown.as_deref().unwrap_or(segment).into();
         let node = Node {
@@ -321,6 +345,14 @@ impl Tree {
     pub(crate) fn plain_looks(&self) -> Looks {
         Looks { mode: 0o644, ..self.looks }
     }
+}
+
+/// The number that a path gives.
+fn number(store: StoreId, path: &str) -> Ino {
+    let digest = Content::Text(format!("{store}{path}")).digest();
+    let bytes = digest.as_bytes().first_chunk().copied().unwrap_or_default();
+    // Positive where programs take it for signed.
+    (u64::from_be_bytes(bytes) >> 1).max(INO_MIN)
 }
 
 #[cfg(test)]

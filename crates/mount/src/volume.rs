@@ -15,6 +15,8 @@ use foldhash::HashMap;
 use loci_model::time::Clock;
 use loci_model::{MemoryId, StoreId, VersionId};
 use std::future::Future;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -64,6 +66,9 @@ pub(crate) struct Volume {
     pub(crate) history: History,
     /// Whether content that can never be saved is no error when a file is closed.
     pub(crate) keeps_refused: bool,
+    /// Where numbers and times of files are remembered, and up to which change they are.
+    pub(crate) marks: Option<PathBuf>,
+    pub(crate) changes_kept: AtomicU64,
     pub(crate) listings: Mutex<Listings>,
     tree: Mutex<Tree>,
     cache: Mutex<Cache>,
@@ -80,6 +85,7 @@ impl Volume {
         tree: Tree,
         cache_bytes: usize,
         keeps_refused: bool,
+        marks: Option<PathBuf>,
         history: History,
         outdated: Sender<Outdated>,
     ) -> Self {
@@ -94,6 +100,8 @@ impl Volume {
             ahead: Ahead::default(),
             history,
             keeps_refused,
+            marks,
+            changes_kept: AtomicU64::new(tree.changes),
             listings: Mutex::default(),
             tree: Mutex::new(tree),
             cache: Mutex::new(Cache::new(cache_bytes)),

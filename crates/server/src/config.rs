@@ -378,6 +378,15 @@ pub(crate) fn default_data_dir() -> PathBuf {
     }
 }
 
+/// Where this machine remembers what is nobody's data; nowhere if this user has no home.
+pub(crate) fn state_dir() -> Option<PathBuf> {
+    let is_absolute = |home: &PathBuf| home.is_absolute();
+    let given = env("XDG_STATE_HOME").map(PathBuf::from).filter(is_absolute);
+    let usual = || env("HOME").map(PathBuf::from).filter(is_absolute);
+    let home = given.or_else(|| usual().map(|home| home.join(".local/state")))?;
+    Some(home.join("loci"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -91,6 +91,8 @@ impl Loci {
         for name in OWN_VARIABLES {
             command.env_remove(name);
         }
+        // What a mount remembers of files is not for the home of whoever runs the tests.
+        command.env("XDG_STATE_HOME", std::env::temp_dir().join("loci-test-state"));
         command.args(args).args(&self.options).envs(self.env.iter().cloned());
         command
     }

@@ -34,6 +34,8 @@ impl Mounted {
         fs::create_dir_all(at).expect("a mount point can be made");
         let point = at.to_str().expect("temporary folders have plain names");
         let mut command = loci.command(&[&["mount", point, "--foreground"], options].concat());
+        // What is remembered of files stays with the test.
+        command.env("XDG_STATE_HOME", at.with_file_name("state"));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary can be started");
         let printed = Arc::default();

@@ -28,6 +28,7 @@ pub(crate) struct Begun {
     runtime: Runtime,
     mount: Option<Mount>,
     directory: TempDir,
+    marks: TempDir,
 }
 
 impl Begun {
@@ -43,14 +44,15 @@ impl Begun {
     pub(crate) fn over(port: Arc<MemoryPort>, adjust: impl Fn(&mut Options)) -> Self {
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = runtime.worker_threads(2).enable_all().build().unwrap();
-        let directory = tempfile::tempdir().unwrap();
-        let mut begun = Self { port, runtime, mount: None, directory };
+        let (directory, marks) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mut begun = Self { port, runtime, mount: None, directory, marks };
         begun.begin(adjust);
         begun
     }
 
     fn begin(&mut self, adjust: impl Fn(&mut Options)) {
         let mut options = Options::new(self.directory.path());
+        options.marks = Some(self.marks.path().to_owned());
         adjust(&mut options);
         let start = Mount::start(options, self.port.clone(), Arc::new(Now));
         self.mount = Some(self.runtime.block_on(start).unwrap());

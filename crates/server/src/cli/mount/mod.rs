@@ -10,6 +10,7 @@ pub(crate) use umount::{UmountArgs, run as umount};
 use super::client::Client;
 use super::output::Format;
 use super::port::{Acting, HttpPort, Selection, Wanted};
+use crate::config;
 use crate::exit::Failure;
 use crate::signals::Signals;
 use loci_engine::seam::Seams;
@@ -174,6 +175,7 @@ async fn begin(
     options.is_for_others |= args.allow_other;
     options.is_auto_unmounted = args.auto_unmount;
     options.keeps_refused = args.keep_refused;
+    options.marks = config::state_dir().map(|state| state.join("mounts"));
     let mount = Mount::start(options, port, Arc::new(RealClock(Seams::real()))).await;
     let mount = mount.map_err(|error| Failure::failed(error.to_string()))?;
     Ok((mount, shown))
