@@ -2,11 +2,13 @@
 //! ([`super::name::key`]); it is called what it is called most often.
 
 use super::name::{self, EntityId};
-use super::{Graph, Matter};
+use super::timeline::Resolved;
+use super::{FactRef, Graph};
 use crate::claim::Mention;
 use crate::ontology::Label;
+use foldhash::{HashMap, HashSet};
 use loci_model::Timestamp;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Characters of a summary.
@@ -37,9 +39,9 @@ pub(super) struct Row {
     names: Vec<(Arc<str>, u32)>,
     pub(super) labels: Vec<(Label, u32)>,
     mentions: u32,
-    /// The matters it is an end of.
-    pub(super) matters: BTreeSet<Matter>,
-    pub(super) words: Vec<u64>,
+    /// The groups of facts it is an end of, by their numbers; some may be gone, or another's by now.
+    groups: BTreeSet<u32>,
+    words: Vec<u64>,
 }
 
 /// One mention that was counted.
@@ -55,6 +57,7 @@ pub(super) struct Mentioned {
 pub(super) struct Entities {
     pub(super) rows: Vec<Row>,
     by_key: HashMap<Box<str>, u32>,
+    by_word: HashMap<u64, BTreeSet<u32>>,
     free: Vec<u32>,
     unsettled: HashSet<u32>,
 }
@@ -65,7 +68,7 @@ impl Entities {
         let number = match self.by_key.get(key.as_str()) {
             Some(number) => *number,
             None => {
-                let words = name::words(&key).collect();
+                let words: Vec<u64> = name::words(&key).collect();
                 let row = Row { key: key.clone().into(), words, ..Row::default() };
                 let number = match self.free.pop() {
                     Some(number) => {
@@ -78,6 +81,9 @@ impl Entities {
                             .expect("fewer names than bytes in memory")
                     }
                 };
+                for word in &self.rows[number as usize].words {
+                    self.by_word.entry(*word).or_default().insert(number);
+                }
                 self.by_key.insert(key.into(), number);
                 number
             }
@@ -123,12 +129,12 @@ impl Entities {
         }
     }
 
-    pub(super) fn touch(&mut self, number: u32, matter: Matter) {
-        self.rows[number as usize].matters.insert(matter);
+    pub(super) fn touch(&mut self, number: u32, group: u32) {
+        self.rows[number as usize].groups.insert(group);
     }
 
-    pub(super) fn untouch(&mut self, number: u32, matter: Matter) {
-        self.rows[number as usize].matters.remove(&matter);
+    pub(super) fn untouch(&mut self, number: u32, group: u32) {
+        self.rows[number as usize].groups.remove(&group);
     }
 
     /// Gives back the numbers of entities nobody mentions any more.
@@ -137,6 +143,14 @@ impl Entities {
             let row = &mut self.rows[number as usize];
             if row.mentions == 0 {
                 self.by_key.remove(&row.key);
+                for word in &row.words {
+                    if let Some(named) = self.by_word.get_mut(word) {
+                        named.remove(&number);
+                        if named.is_empty() {
+                            self.by_word.remove(word);
+                        }
+                    }
+                }
                 *row = Row::default();
                 self.free.push(number);
             }
@@ -146,10 +160,26 @@ impl Entities {
     pub(super) fn bytes(&self) -> usize {
         let row = |row: &Row| {
             let names: usize = row.names.iter().map(|(name, _)| name.len() + 24).sum();
-            let matters = row.matters.len() * size_of::<Matter>() * 2;
-            2 * row.key.len() + names + matters + row.words.len() * 8 + size_of::<Row>() + 48
+            let groups = row.groups.len() * 8;
+            2 * row.key.len() + names + groups + row.words.len() * 24 + size_of::<Row>() + 48
         };
         self.rows.iter().map(row).sum()
+    }
+
+    /// How much of each name was asked for, and the numbers of those of which something was.
+    pub(super) fn overlaps(&self, asked: &HashSet<u64>) -> (Vec<f32>, Vec<u32>) {
+        let mut shares = vec![0.0; self.rows.len()];
+        let mut named = Vec::new();
+        for number in asked.iter().filter_map(|word| self.by_word.get(word)).flatten() {
+            let share: &mut f32 = &mut shares[*number as usize];
+            if *share == 0.0 {
+                let words = &self.rows[*number as usize].words;
+                let found = words.iter().filter(|word| asked.contains(word)).count();
+                *share = found as f32 / words.len() as f32;
+                named.push(*number);
+            }
+        }
+        (shares, named)
     }
 
     pub(super) fn by_key(&self, key: &str) -> Option<u32> {
@@ -190,17 +220,28 @@ impl Graph {
 
     pub(super) fn entity(&self, number: u32) -> Entity {
         let row = &self.entities.rows[number as usize];
-        let mut facts: Vec<_> = self.touching(number).collect();
-        let created_at = facts.iter().map(|fact| fact.fact.created_at).min();
-        let count = facts.len();
         // What is true now, best supported and newest first.
-        facts.retain(|fact| fact.fact.invalid_at.is_none());
-        facts.sort_by_key(|one| {
+        let rank = |one: &FactRef<'_>| {
             let is_about = one.matter.subject == number;
-            (!is_about, std::cmp::Reverse((one.fact.sources.len(), one.fact.created_at)))
-        });
+            let place = (one.fact.created_at, one.matter, one.fact.object, one.fact.ordinal);
+            (is_about, one.fact.sources.len(), place)
+        };
+        let mut best: Vec<FactRef<'_>> = Vec::with_capacity(SUMMARY_FACTS_MAX + 1);
+        let (mut created_at, mut count) = (None, 0);
+        for one in self.touching(number) {
+            let first = created_at.get_or_insert(one.fact.created_at);
+            *first = one.fact.created_at.min(*first);
+            count += 1;
+            let is_full = best.len() == SUMMARY_FACTS_MAX;
+            let is_worse = best.last().is_some_and(|last| is_full && rank(&one) < rank(last));
+            if one.fact.invalid_at.is_none() && !is_worse {
+                let at = best.partition_point(|better| rank(better) > rank(&one));
+                best.insert(at, one);
+                best.truncate(SUMMARY_FACTS_MAX);
+            }
+        }
         let mut summary = String::new();
-        for fact in facts.into_iter().take(SUMMARY_FACTS_MAX) {
+        for fact in best {
             let text = self.sentence(fact);
             if summary.chars().count() + text.chars().count() + 2 > SUMMARY_CHARS_MAX {
                 break;
@@ -220,14 +261,13 @@ impl Graph {
         }
     }
 
-    /// The facts an entity is an end of.
-    pub(super) fn touching(&self, number: u32) -> impl Iterator<Item = super::FactRef<'_>> {
-        let matters = self.entities.rows[number as usize].matters.iter();
-        let groups = matters.filter_map(|matter| Some((matter, self.groups.get(matter)?)));
-        groups.flat_map(move |(matter, group)| {
-            let ends =
-                move |fact: &&super::Resolved| matter.subject == number || fact.object == number;
-            group.facts.iter().filter(ends).map(|fact| super::FactRef { matter: *matter, fact })
+    /// The facts an entity is an end of, in no order.
+    pub(super) fn touching(&self, number: u32) -> impl Iterator<Item = FactRef<'_>> {
+        let groups = self.entities.rows[number as usize].groups.iter();
+        groups.filter_map(|group| self.groups.at(*group)).flat_map(move |group| {
+            let matter = group.matter;
+            let is_end = move |fact: &&Resolved| matter.subject == number || fact.object == number;
+            group.facts.iter().filter(is_end).map(move |fact| FactRef { matter, fact })
         })
     }
 }

@@ -9,6 +9,7 @@
 mod entity;
 mod fact;
 mod filter;
+mod group;
 mod name;
 mod phrase;
 mod seek;
@@ -28,6 +29,7 @@ pub use theme::{Community, Theme};
 use crate::claim::{Aspect, Claim};
 use crate::ontology::Relation;
 use entity::{Entities, Mentioned};
+use group::Groups;
 use loci_model::{MemoryId, StoreId, Timestamp};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -61,12 +63,6 @@ enum Part {
     Of(u32, Aspect),
 }
 
-#[derive(Debug, Default)]
-struct Group {
-    stated: Vec<Stated>,
-    facts: Vec<Resolved>,
-}
-
 #[derive(Debug)]
 struct Known {
     matters: Vec<Matter>,
@@ -79,7 +75,7 @@ struct Known {
 pub struct Graph {
     store: u128,
     sources: HashMap<MemoryId, Known>,
-    groups: HashMap<Matter, Group>,
+    groups: Groups,
     entities: Entities,
     expiring: BTreeSet<(Timestamp, MemoryId)>,
     unsettled: HashSet<Matter>,
@@ -93,7 +89,7 @@ impl Graph {
         Self {
             store: store.as_u128(),
             sources: HashMap::new(),
-            groups: HashMap::new(),
+            groups: Groups::default(),
             entities: Entities::default(),
             expiring: BTreeSet::new(),
             unsettled: HashSet::new(),
@@ -141,7 +137,7 @@ impl Graph {
                 reader
             }
         };
-        let group = self.groups.entry(matter).or_default();
+        let (number, group) = self.groups.of(matter);
         group.stated.push(Stated {
             memory: source.memory,
             said: source.said,
@@ -156,7 +152,7 @@ impl Graph {
             trust: claim.trust,
         });
         for end in [subject, object] {
-            self.entities.touch(end, matter);
+            self.entities.touch(end, number);
         }
         self.unsettled.insert(matter);
         known.matters.push(matter);
@@ -207,18 +203,19 @@ impl Graph {
             let Some(group) = self.groups.get_mut(&matter) else { continue };
             self.facts -= group.facts.len();
             if group.stated.is_empty() {
-                self.groups.remove(&matter);
+                let Some(number) = self.groups.remove(&matter) else { continue };
                 let object = match matter.part {
                     Part::Of(object, _) => Some(object),
                     Part::One(_) => None,
                 };
                 for end in [Some(matter.subject), object].into_iter().flatten() {
-                    self.entities.untouch(end, matter);
+                    self.entities.untouch(end, number);
                 }
                 continue;
             }
             group.stated.sort_by_key(|one| (one.said, one.memory, Reverse(one.trust)));
-            group.facts = resolve(&group.stated, matches!(matter.part, Part::One(_)));
+            let facts = resolve(&group.stated, matches!(matter.part, Part::One(_)));
+            group.facts = facts.into_iter().collect();
             self.facts += group.facts.len();
         }
         self.entities.settle();
@@ -236,10 +233,8 @@ impl Graph {
 
     /// About how many bytes it takes.
     pub fn bytes(&self) -> usize {
-        let stated: usize = self.groups.values().map(|group| group.stated.len()).sum();
-        stated * size_of::<Stated>()
-            + self.facts * (size_of::<Resolved>() + 32)
-            + self.groups.len() * (size_of::<Matter>() + size_of::<Group>())
+        self.groups.bytes()
+            + self.facts * 32
             + self.sources.len() * (size_of::<Known>() + 96)
             + self.entities.bytes()
     }
@@ -250,8 +245,8 @@ impl Graph {
     }
 
     fn all(&self) -> impl Iterator<Item = FactRef<'_>> {
-        self.groups.iter().flat_map(|(matter, group)| {
-            group.facts.iter().map(|fact| FactRef { matter: *matter, fact })
+        self.groups.iter().flat_map(|(_, group)| {
+            group.facts.iter().map(|fact| FactRef { matter: group.matter, fact })
         })
     }
 }

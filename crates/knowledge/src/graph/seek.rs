@@ -14,6 +14,7 @@ use crate::ontology::{Label, Relation};
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use loci_model::{MemoryId, Timestamp};
 use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 
 /// Facts whose ends are looked at for entities.
 const ENTITY_FACTS: usize = 200;
@@ -76,27 +77,78 @@ pub struct Ranked {
     pub communities: Vec<(f32, Community)>,
 }
 
-/// A fact and how well it fits.
-type Scored<'a> = (f32, FactRef<'a>);
-
-/// The better one first. Ties in an order that does not depend on how the facts happen to lie in memory.
-fn better((a, x): &Scored<'_>, (b, y): &Scored<'_>) -> Ordering {
-    let newer = |one: &FactRef<'_>| (one.fact.created_at, one.matter, one.fact.object);
-    b.total_cmp(a)
-        .then_with(|| newer(y).cmp(&newer(x)))
-        .then_with(|| x.fact.ordinal.cmp(&y.fact.ordinal))
+/// What the words and the memories of a question lead to.
+struct Asked {
+    /// How much of the name of each entity was asked for.
+    overlaps: Vec<f32>,
+    /// The entities of whose names something was.
+    named: Vec<u32>,
+    /// The groups that a memory which fits states something in.
+    fitting: Vec<bool>,
+    /// Entities near the one in the middle.
+    around: Option<HashMap<u32, u8>>,
 }
 
-/// The community that a fact belongs to while it is so.
-fn themed(at: &FactRef<'_>) -> Option<(u32, Theme)> {
-    let is_so = at.fact.invalid_at.is_none();
-    is_so.then(|| (at.matter.subject, Theme::of(at.fact.relation)))
+/// An entity and how well it fits. The best is the greatest; of equals, the first in the alphabet.
+struct Named<'a> {
+    score: f32,
+    key: &'a str,
+    number: u32,
+}
+
+impl Ord for Named<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.score.total_cmp(&other.score).then_with(|| other.key.cmp(self.key))
+    }
+}
+
+impl PartialOrd for Named<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Named<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Named<'_> {}
+
+/// A fact, how well it fits, and the theme it belongs to while it is so.
+#[derive(Clone, Copy)]
+struct Scored<'a> {
+    score: f32,
+    theme: Option<Theme>,
+    at: FactRef<'a>,
+}
+
+impl<'a> Scored<'a> {
+    fn new(score: f32, at: FactRef<'a>) -> Self {
+        let is_so = at.fact.invalid_at.is_none();
+        Self { score, theme: is_so.then(|| Theme::of(at.fact.relation)), at }
+    }
+
+    /// The community that it belongs to.
+    fn community(&self) -> Option<(u32, Theme)> {
+        self.theme.map(|theme| (self.at.matter.subject, theme))
+    }
+}
+
+/// The better one first. Ties in an order that does not depend on how the facts happen to lie in memory.
+fn better(x: &Scored<'_>, y: &Scored<'_>) -> Ordering {
+    let newer = |one: &FactRef<'_>| (one.fact.created_at, one.matter, one.fact.object);
+    y.score
+        .total_cmp(&x.score)
+        .then_with(|| newer(&y.at).cmp(&newer(&x.at)))
+        .then_with(|| x.at.fact.ordinal.cmp(&y.at.fact.ordinal))
 }
 
 /// Themes that enough is known of to be a community.
 fn count_themes(scored: &[Scored<'_>]) -> HashMap<(u32, Theme), usize> {
     let mut counts: HashMap<(u32, Theme), usize> = HashMap::new();
-    for theme in scored.iter().filter_map(|(_, at)| themed(at)) {
+    for theme in scored.iter().filter_map(Scored::community) {
         *counts.entry(theme).or_default() += 1;
     }
     counts.retain(|_, count| *count >= COMMUNITY_FACTS_MIN);
@@ -110,7 +162,7 @@ fn best_themes(
     limit: usize,
 ) -> Vec<(u32, Theme)> {
     let mut best = Vec::new();
-    for theme in scored.iter().filter_map(|(_, at)| themed(at)) {
+    for theme in scored.iter().filter_map(Scored::community) {
         if best.len() >= limit.min(themes.len()) {
             break;
         }
@@ -127,13 +179,15 @@ impl Graph {
         if seeking.limits == (0, 0, 0) {
             return Ranked::default();
         }
-        let asked: HashSet<u64> = words(seeking.text).collect();
-        let around = seeking.center.map(|center| self.around(center));
-        let mut scored: Vec<Scored<'_>> = self
-            .all()
-            .filter(|fact| self.is_wanted(*fact, seeking.filter))
-            .filter_map(|fact| Some((self.score(fact, seeking, &asked, around.as_ref())?, fact)))
-            .collect();
+        let asked = self.asked(seeking);
+        let is_wanted = |fact: &FactRef<'_>| self.is_wanted(*fact, seeking.filter);
+        let mut scored: Vec<Scored<'_>> = Vec::with_capacity(self.len());
+        for (number, group) in self.groups.iter() {
+            let is_fitting = asked.fitting[number as usize];
+            let facts = group.facts.iter().map(|fact| FactRef { matter: group.matter, fact });
+            let score = |at| Some(Scored::new(self.score(at, seeking, &asked, is_fitting)?, at));
+            scored.extend(facts.filter(is_wanted).filter_map(score));
+        }
         let limits = seeking.limits;
         let themes = if limits.2 > 0 { count_themes(&scored) } else { HashMap::default() };
         let cut = BEST_FACTS.min(scored.len());
@@ -183,21 +237,40 @@ impl Graph {
             && filter.expired_at.hold(fact.expired_at)
     }
 
+    /// What the words and the memories of a question lead to.
+    fn asked(&self, seeking: &Seeking<'_>) -> Asked {
+        let words: HashSet<u64> = words(seeking.text).collect();
+        let (overlaps, named) = self.entities.overlaps(&words);
+        let mut fitting = vec![false; self.groups.end()];
+        let sources = seeking.scores.sources.keys();
+        let matters = sources.filter_map(|memory| self.sources.get(memory));
+        for matter in matters.flat_map(|known| &known.matters) {
+            if let Some(number) = self.groups.number(matter) {
+                fitting[number as usize] = true;
+            }
+        }
+        let around = seeking.center.map(|center| self.around(center));
+        Asked { overlaps, named, fitting, around }
+    }
+
     /// How well a fact fits; nothing when it is too far from the middle.
     fn score(
         &self,
         at: FactRef<'_>,
         seeking: &Seeking<'_>,
-        asked: &HashSet<u64>,
-        around: Option<&HashMap<u32, u8>>,
+        asked: &Asked,
+        is_fitting: bool,
     ) -> Option<f32> {
         let fact = at.fact;
         let scores = seeking.scores;
         let sort = scores.relations.get(fact.relation as usize).copied().unwrap_or_default();
-        let object = self.overlap(fact.object, asked);
-        let subject = self.overlap(at.matter.subject, asked);
+        let object = asked.overlaps[fact.object as usize];
+        let subject = asked.overlaps[at.matter.subject as usize];
         let source = |memory| scores.sources.get(memory).copied();
-        let source = fact.sources.iter().filter_map(source).fold(0.0, f32::max);
+        let source = match is_fitting {
+            true => fact.sources.iter().filter_map(source).fold(0.0, f32::max),
+            false => 0.0,
+        };
         let supporters = u16::try_from(fact.sources.len()).unwrap_or(u16::MAX);
         let mut score = SORT_WEIGHT * sort
             + WORDS_WEIGHT * object
@@ -209,22 +282,12 @@ impl Graph {
         if fact.invalid_at.is_some() {
             score *= 0.6;
         }
-        if let Some(around) = around {
+        if let Some(around) = &asked.around {
             let nearest = [at.matter.subject, fact.object].map(|end| around.get(&end)).into_iter();
             let steps = nearest.flatten().min()?;
             score += AROUND_WEIGHT / f32::from(1 + steps);
         }
         Some(score * fact.confidence.clamp(0.5, 1.0))
-    }
-
-    /// How much of a name was asked for.
-    fn overlap(&self, entity: u32, asked: &HashSet<u64>) -> f32 {
-        let words = &self.entities.rows[entity as usize].words;
-        if words.is_empty() {
-            return 0.0;
-        }
-        let found = words.iter().filter(|word| asked.contains(word)).count();
-        found as f32 / words.len() as f32
     }
 
     /// Entities near one, and how many steps away they are.
@@ -265,7 +328,7 @@ impl Graph {
         // With diversity, those of a sort that was told often wait for the next round.
         let share = (limit as f32 * (1.0 - diversity)).ceil().max(1.0) as u16;
         let mut waiting = Vec::new();
-        for (score, at) in scored {
+        for Scored { score, at, .. } in scored {
             if found.len() >= limit {
                 break;
             }
@@ -298,27 +361,28 @@ impl Graph {
         &self,
         scored: &[Scored<'_>],
         seeking: &Seeking<'_>,
-        asked: &HashSet<u64>,
+        asked: &Asked,
         limit: usize,
     ) -> Vec<(f32, Entity)> {
         if limit == 0 {
             return Vec::new();
         }
         let mut scores: HashMap<u32, f32> = HashMap::new();
-        for (score, at) in scored.iter().take(ENTITY_FACTS) {
+        for Scored { score, at, .. } in scored.iter().take(ENTITY_FACTS) {
             for end in [at.matter.subject, at.fact.object] {
                 let best = scores.entry(end).or_default();
                 *best = best.max(*score);
             }
         }
         // Whoever is called by name is meant, whatever is known of them.
-        for (number, row) in (0..).zip(&self.entities.rows) {
-            if row.is_there() && self.overlap(number, asked) > 0.0 {
-                scores.entry(number).or_default();
+        for number in &asked.named {
+            if self.entities.rows[*number as usize].is_there() {
+                scores.entry(*number).or_default();
             }
         }
         let filter = seeking.filter;
-        let mut best: Vec<(f32, u32)> = scores
+        // Whoever is called by a common word is one of many: only the best are put in order.
+        let mut best: BinaryHeap<Named<'_>> = scores
             .into_iter()
             .filter(|(number, _)| {
                 let row = &self.entities.rows[*number as usize];
@@ -333,27 +397,30 @@ impl Graph {
                     seeking.scores.labels.get(*label as usize).copied().unwrap_or_default()
                 };
                 let labels = row.labels.iter().map(label).fold(0.0, f32::max);
-                let words = self.overlap(number, asked);
-                (score + LABEL_WEIGHT * labels + WORDS_WEIGHT * words, number)
+                let words = asked.overlaps[number as usize];
+                let score = score + LABEL_WEIGHT * labels + WORDS_WEIGHT * words;
+                Named { score, key: &row.key, number }
             })
             .collect();
-        best.sort_by(|(a, x), (b, y)| {
-            let name = |number: &u32| &self.entities.rows[*number as usize].key;
-            b.total_cmp(a).then_with(|| name(x).cmp(name(y)))
-        });
-        let shown = best.into_iter().map(|(score, number)| (score, self.entity(number)));
+        let shown = std::iter::from_fn(|| best.pop());
+        let shown = shown.map(|one| (one.score, self.entity(one.number)));
         shown.filter(|(_, one)| filter.created_at.hold(Some(one.created_at))).take(limit).collect()
     }
 
     fn community(&self, subject: u32, theme: Theme, scored: &[Scored<'_>]) -> (f32, Community) {
-        let is_of = |(_, at): &&Scored<'_>| themed(at) == Some((subject, theme));
+        let is_of = |one: &&Scored<'_>| one.community() == Some((subject, theme));
         let mut facts: Vec<Scored<'_>> = scored.iter().filter(is_of).copied().collect();
+        let newest = facts.iter().map(|one| one.at.fact.created_at).max();
+        if facts.len() > COMMUNITY_FACTS_MAX {
+            facts.select_nth_unstable_by(COMMUNITY_FACTS_MAX, better);
+            facts.truncate(COMMUNITY_FACTS_MAX);
+        }
         facts.sort_unstable_by(better);
         let row = &self.entities.rows[subject as usize];
         let id = CommunityId::of(self.store, &[row.key.as_bytes(), theme.name().as_bytes()]);
         let mut told: Vec<String> = Vec::new();
         let mut chars = 0;
-        for (_, at) in facts.iter().take(COMMUNITY_FACTS_MAX) {
+        for Scored { at, .. } in &facts {
             let text = self.sentence(*at);
             chars += text.chars().count() + 2;
             if chars > COMMUNITY_CHARS_MAX {
@@ -363,14 +430,13 @@ impl Graph {
                 told.push(text);
             }
         }
-        let newest = facts.iter().map(|(_, at)| at.fact.created_at).max();
         let community = Community {
             id,
             name: format!("{}: {}", row.name(), theme.name()),
             summary: told.join("; "),
             created_at: newest.unwrap_or(Timestamp::from_micros(0)),
         };
-        (facts.first().map_or(0.0, |(best, _)| *best), community)
+        (facts.first().map_or(0.0, |best| best.score), community)
     }
 
     /// Facts in the order in which they were learned, the newest first, after so many, and how many

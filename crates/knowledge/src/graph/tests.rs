@@ -254,3 +254,25 @@ fn the_best_of_very_many_are_those_that_come_first_when_all_are_put_in_order() {
     assert_eq!(few.communities[..], all.communities[..2]);
     assert!(ask((0, 0, 0)).facts.is_empty());
 }
+
+#[test]
+fn a_name_that_is_forgotten_is_not_found_by_its_words_whoever_has_its_number_next() {
+    let mut known = graph(&[
+        (1, &[claim("Ana", Relation::Likes, "board games"), claim("Ana", Relation::Uses, "Rust")]),
+        (2, &[claim("Ana", Relation::Likes, "board meetings")]),
+    ]);
+    known.remove(source(1).memory);
+    known.settle();
+    let names = |known: &Graph, text| {
+        let found = seek(known, text, &Filter::default());
+        found.entities.into_iter().map(|(_, one)| one.name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&known, "which board game?"), ["board meetings", "Ana"]);
+    known.put(&source(3), vec![claim("Ben", Relation::Likes, "chess")]);
+    known.settle();
+    let found = names(&known, "games and chess");
+    assert_eq!(found[0], "chess");
+    assert!(!found.contains(&"board games".to_owned()), "{found:?}");
+    let ana = known.entity_called("Ana").unwrap();
+    assert_eq!((ana.facts, ana.summary.as_str()), (1, "Ana likes board meetings"));
+}
