@@ -73,7 +73,8 @@ struct Style {
 
 impl Style {
     fn hit(&self, hit: &Value) -> String {
-        let score = hit["score"].as_f64().unwrap_or(0.0);
+        // A hair below nothing is nothing, without a sign.
+        let score = (hit["score"].as_f64().unwrap_or(0.0) * 1000.0).round() / 1000.0 + 0.0;
         let mut shown = format!("{score:.3}  {}", text(hit, "path"));
         if self.is_store_shown {
             shown.push_str(&format!("  ({})", text(hit, "memory_store_id")));
@@ -156,6 +157,16 @@ mod tests {
 
     fn style(is_bold: bool) -> Style {
         Style { is_bold, is_store_shown: false, is_explained: false }
+    }
+
+    #[test]
+    fn nothing_has_no_sign() {
+        for score in [-0.0, -0.000_4, 0.000_4] {
+            let shown = style(false).hit(&json!({"score": score, "path": "/a"}));
+            assert!(shown.starts_with("0.000  /a"), "{shown}");
+        }
+        let shown = style(false).hit(&json!({"score": -0.25, "path": "/a"}));
+        assert!(shown.starts_with("-0.250"), "{shown}");
     }
 
     #[test]
