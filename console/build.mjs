@@ -43,6 +43,8 @@ async function bundle() {
   const result = await build({
     absWorkingDir: HERE,
     entryPoints: { main: "src/main.tsx", style: "src/styles/all.css" },
+    // Every view can count on the frame, so what the frame is made of is one file, and not one for each set of views that use it.
+    inject: ["src/frame/app.tsx"],
     outdir: "out",
     bundle: true,
     splitting: true,
@@ -69,8 +71,6 @@ async function bundle() {
   };
   const main = [...files.keys()].find((name) => name.startsWith("main-") && name.endsWith(".js"));
   follow(main);
-  // The view that everybody opens first belongs to it.
-  for (const [name, output] of Object.entries(outputs)) if (output.entryPoint === "src/views/stores.tsx") follow(name);
   return { files, main, first };
 }
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { axe, openPage, settled, stage } from "./support.mjs";
+import { axeInBothThemes, openPage, settled, stage } from "./support.mjs";
 import { seed } from "./seed.mjs";
 
 const on = stage({ world: seed });
@@ -21,7 +21,7 @@ test("a grant opens a store for an agent that is signed in, and revoking closes 
   const dialog = admin.page.getByRole("dialog", { name: "Grant access" });
   await dialog.getByLabel("To whom").fill("bot-2");
   await dialog.getByLabel("How much").selectOption("read");
-  await axe(admin.page, "granting");
+  await axeInBothThemes(admin.page, "granting");
   await dialog.getByRole("button", { name: "Grant", exact: true }).click();
   await admin.page.getByText("bot-2 can read").waitFor();
   await admin.page.getByText(/granted by/).first().waitFor();
@@ -51,7 +51,7 @@ test("search alone finds and does not browse", async () => {
   await bot.signIn(on.world.bot7.key);
   await bot.open(`/s/${on.world.support}`);
   await bot.page.getByText("You may search this store but not browse it.").waitFor();
-  await axe(bot.page, "a store that may only be searched");
+  await axeInBothThemes(bot.page, "a store that may only be searched");
   await bot.page.getByRole("button", { name: "Search in it" }).click();
   await bot.page.getByLabel("What to find").fill("login loop");
   await bot.page.keyboard.press("Enter");

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { api, axe, settled, stage } from "./support.mjs";
+import { api, axeInBothThemes, settled, stage } from "./support.mjs";
 import { seed } from "./seed.mjs";
 
 const on = stage({ world: seed, page: {} });
@@ -14,7 +14,7 @@ test("a store is made, described and archived", async () => {
   const dialog = page.getByRole("dialog", { name: "New store" });
   assert.equal(await dialog.getByRole("button", { name: "Make it" }).isDisabled(), true);
   await dialog.getByLabel("Name", { exact: true }).fill("by-hand");
-  await axe(page, "making a store");
+  await axeInBothThemes(page, "making a store");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "by-hand" }).waitFor();
   await page.getByText("No memory yet.").waitFor();
@@ -46,11 +46,11 @@ test("an agent and its key are made; the secret is shown once, opens, and is rev
   const dialog = page.getByRole("dialog", { name: "New key" });
   await dialog.getByLabel("Name", { exact: true }).fill("by hand");
   await dialog.getByLabel("Acts for").fill("made-here");
-  await axe(page, "making a key");
+  await axeInBothThemes(page, "making a key");
   await dialog.getByRole("button", { name: "Make it" }).click();
   const made = page.getByRole("dialog", { name: "The key is made" });
   const secret = await made.locator(".secret code").textContent();
-  await axe(page, "a key that was made");
+  await axeInBothThemes(page, "a key that was made");
   assert.equal((await api(on.server, "GET", "/v1/whoami", undefined, secret)).principal.name, "made-here");
   await made.getByRole("button", { name: "I have kept it" }).click();
   await made.waitFor({ state: "detached" });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { axe, openPage, settled, shot, stage } from "./support.mjs";
+import { axeInBothThemes, openPage, settled, shot, stage } from "./support.mjs";
 import { entryAt, put, seed } from "./seed.mjs";
 
 const on = stage({ world: seed, page: {} });
@@ -46,7 +46,7 @@ test("the same line twice: a save is refused, nothing is lost, and the choice is
   await conflict.getByText("run deploy.sh -q").waitFor();
   await conflict.getByText("run ./deploy.sh", { exact: true }).waitFor();
   assert.equal(await dialog.getByRole("button", { name: "Save as v3" }).isDisabled(), true);
-  await axe(page, "the merge");
+  await axeInBothThemes(page, "the merge");
   await shot(page, "merge-light");
   await page.emulateMedia({ colorScheme: "dark" });
   await shot(page, "merge-dark");

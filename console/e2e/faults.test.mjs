@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { axe, settled, shot, stage } from "./support.mjs";
+import { axeInBothThemes, settled, shot, stage } from "./support.mjs";
 import { entryAt, seed } from "./seed.mjs";
 
 const on = stage({ world: seed, page: { allow: [/net::ERR/] } });
@@ -15,7 +15,7 @@ test("a failure names the request and can be tried again", async () => {
   await on.one.open("/keys");
   await page.getByText("the disk said no").waitFor();
   await page.getByText("req_of_a_test").waitFor();
-  await axe(page, "a failure");
+  await axeInBothThemes(page, "a failure");
   await shot(page, "failure-light");
   await page.unroute("**/v1/api_keys");
   await page.getByRole("button", { name: "Try again" }).click();

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { api, axe, settled, shot, stage } from "./support.mjs";
+import { api, axeInBothThemes, settled, shot, stage } from "./support.mjs";
 import { agent, entryAt, grant, put, seed } from "./seed.mjs";
 
 const on = stage({ world: seed, page: {} });
@@ -21,7 +21,7 @@ test("two versions side by side, and an old one restored as a new one", async ()
   await changes.getByText("fifteen").waitFor();
   await page.getByRole("button", { name: "Side by side" }).click();
   await changes.getByText("ten", { exact: true }).waitFor();
-  await axe(page, "a diff side by side");
+  await axeInBothThemes(page, "a diff side by side");
   await page.getByRole("listitem").filter({ hasText: "v1" }).getByRole("button", { name: "restore" }).click();
   await page.getByText(`Restored v1 as v${before.revision + 1}`).waitFor();
   assert.equal((await entryAt(on.server, on.world.team, "/projects/web/deploy")).content, "Run deploy.sh\n");
@@ -58,7 +58,7 @@ test("the store as it was: a deleted memory is there, nothing can be written, an
   await page.getByRole("link", { name: "gone" }).click();
   await page.getByText("it was here").waitFor();
   assert.equal(await page.getByRole("button", { name: /^Edit/ }).isDisabled(), true);
-  await axe(page, "the past");
+  await axeInBothThemes(page, "the past");
   await page.keyboard.press("n");
   await page.getByText("This memory was deleted.").waitFor();
   await on.one.open(`/s/${on.world.team}`);
@@ -78,7 +78,7 @@ test("everything one actor wrote since a time is taken back as one change, and t
   await on.one.open(`/s/${on.world.team}/revert?actor=${rogue.keyId}&since=${encodeURIComponent(new Date(Date.now() - 3_600_000).toISOString())}`);
   await page.getByText("2 clean, 1 changed since by others (unticked)").waitFor();
   assert.equal(await page.getByLabel("Revert /rogue/shared").isChecked(), false);
-  await axe(page, "the revert");
+  await axeInBothThemes(page, "the revert");
   await shot(page, "revert-light");
   await page.getByRole("button", { name: "Revert 2 as one change" }).click();
   await page.getByText("Reverted 2 memories.").waitFor();
@@ -101,7 +101,7 @@ test("redaction says what it does, asks for a reason and the path, and leaves no
   const dialog = page.getByRole("dialog", { name: "Redact v1 of /people/ana/address?" });
   await dialog.getByText("Nobody can bring it back").waitFor();
   await dialog.getByText("exports and backups made before now").waitFor();
-  await axe(page, "redacting");
+  await axeInBothThemes(page, "redacting");
   await shot(page, "redact-light");
   await page.emulateMedia({ colorScheme: "dark" });
   await shot(page, "redact-dark");

@@ -73,3 +73,25 @@ test("undo from the feed takes back what an agent just wrote", async () => {
   await page.getByText("Undone.").waitFor();
   assert.equal((await entryAt(on.server, on.world.team, "/live/undone")).content, "good\n");
 });
+
+test("over a restart of the server nothing is missed, nothing comes twice, and the order stays", async () => {
+  const { page } = on.one;
+  const paths = Array.from({ length: 40 }, (_, number) => `/over/${String(number).padStart(2, "0")}`);
+  const write = (some) => put(on.server, on.world.team, on.world.bot7.key, some.map((path) => [path, "still here\n"]));
+  await on.one.open("/feed?prefix=/over/");
+  await isLive();
+  await write(paths.slice(0, 10));
+  await page.waitForFunction(() => document.querySelectorAll(".feed-row").length === 10);
+  await on.server.restart(async () => {
+    await page.locator(".live-lost").waitFor();
+    assert.equal(await page.locator(".feed-row").count(), 10);
+  });
+  // Before the page is back, so that only its place in the stream can bring these.
+  await write(paths.slice(10, 30));
+  await isLive();
+  await write(paths.slice(30));
+  await page.waitForFunction(() => document.querySelectorAll(".feed-row").length >= 40);
+  // Somewhat later there are still no more.
+  await page.waitForTimeout(1000);
+  assert.deepEqual(await page.locator(".feed-row .path").allTextContents(), paths.toReversed());
+});

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ADMIN_KEY, api, axe, oneTimeLink, openPage, settled, stage } from "./support.mjs";
+import { ADMIN_KEY, api, axeInBothThemes, oneTimeLink, openPage, settled, stage } from "./support.mjs";
 import { agent, entryAt, put, seed } from "./seed.mjs";
 
 const on = stage({ world: seed });
@@ -12,7 +12,7 @@ test("a wrong key is refused in words, a right one opens the stores and is kept 
   const { page } = one;
   await page.goto(one.at("/"));
   await page.getByRole("heading", { name: "Sign in to the console" }).waitFor();
-  await axe(page, "the door");
+  await axeInBothThemes(page, "the door");
   await page.getByLabel("Key", { exact: true }).fill("loci_nothing");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByText("This key opens nothing").waitFor();
@@ -56,7 +56,7 @@ test("a one-time link signs in, once, and its word is not left in the address", 
   const two = await openPage(on.browser, on.server);
   await two.page.goto(link);
   await two.page.getByText("This link was used already").waitFor();
-  await axe(two.page, "a spent link");
+  await axeInBothThemes(two.page, "a spent link");
   await one.calm();
   await two.calm();
   await one.close();
@@ -90,7 +90,7 @@ test("a session that ends while somebody types loses nothing", async () => {
   await one.page.getByRole("button", { name: /^Save/ }).click();
   const dialog = one.page.getByRole("dialog", { name: "Your session has ended" });
   await dialog.waitFor();
-  await axe(one.page, "the dialog of an ended session");
+  await axeInBothThemes(one.page, "the dialog of an ended session");
   const fresh = await api(on.server, "POST", "/v1/api_keys", { name: "carl again", principal: person.id, level: "full" });
   await dialog.getByLabel("Key", { exact: true }).fill(fresh.secret);
   await dialog.getByRole("button", { name: "Go on" }).click();
@@ -99,6 +99,66 @@ test("a session that ends while somebody types loses nothing", async () => {
   await one.page.getByRole("button", { name: /^Save/ }).click();
   await one.page.getByText("Saved v2").waitFor();
   assert.equal((await entryAt(on.server, on.world.team, "/drafts/kept")).content, "typed before the key ended\n");
+  await one.calm();
+  await one.close();
+});
+
+test("what the first list needs is asked while it is found out who is signed in, once, and shown only then", async () => {
+  const one = await openPage(on.browser, on.server);
+  const { page } = one;
+  await one.signIn();
+  await settled(page);
+  let release;
+  const gate = new Promise((resolve) => (release = resolve));
+  await page.route("**/console/session", async (route) => {
+    await gate;
+    await route.continue();
+  });
+  const asked = [];
+  page.on("request", (request) => request.resourceType() === "fetch" && asked.push(new URL(request.url()).pathname.replace(on.world.team, "ID")));
+  const rows = page.waitForResponse((response) => response.url().includes("/entries?") && response.url().includes("view=basic"));
+  await page.goto(one.at(`/s/${on.world.team}?sort=path-asc`));
+  await (await rows).finished();
+  assert.ok(asked.includes("/console/stores"));
+  assert.doesNotMatch(await page.locator("body").innerText(), /team-a|decisions/);
+  release();
+  await page.getByRole("link", { name: "decisions/database" }).waitFor();
+  await settled(page);
+  for (const path of ["/console/session", "/console/stores"]) assert.equal(asked.filter((one) => one === path).length, 1, path);
+  // Its rows, and the directories at its top.
+  assert.equal(asked.filter((one) => one === "/v1/memory_stores/ID/entries").length, 2);
+  await one.calm();
+  await one.close();
+});
+
+test("what was asked ahead for one is never shown to another", async () => {
+  const stranger = await agent(on.server, "stranger", "user");
+  const one = await openPage(on.browser, on.server);
+  const { page } = one;
+  await one.signIn();
+  await settled(page);
+  // The administrator's cookie answers what is asked ahead, and then the session is said to have ended.
+  let answered;
+  const first = new Promise((resolve) => (answered = resolve));
+  page.on("response", (response) => response.url().endsWith("/console/stores") && answered());
+  await page.route("**/console/session", async (route) => {
+    await first;
+    await route.fulfill({ status: 401, contentType: "application/json", body: "{}" });
+  });
+  await page.goto(one.at("/"));
+  await page.getByLabel("Key", { exact: true }).fill(stranger.key);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  // What everybody may search, and no more.
+  await page.getByRole("link", { name: "support-notes", exact: true }).waitFor();
+  assert.equal(await page.getByRole("link", { name: "team-a", exact: true }).count(), 0);
+  await page.unroute("**/console/session");
+  // A link that signs in as somebody else: nothing is asked with the old cookie.
+  const asked = [];
+  page.on("request", (request) => request.resourceType() === "fetch" && asked.push(new URL(request.url()).pathname));
+  await page.goto("about:blank");
+  await page.goto(one.at("/") + new URL(await oneTimeLink(on.server)).hash);
+  await page.getByRole("link", { name: "team-a", exact: true }).waitFor();
+  assert.equal(asked[0], "/console/login");
   await one.calm();
   await one.close();
 });

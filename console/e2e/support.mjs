@@ -24,12 +24,9 @@ const BINARY = process.env.LOCI_BIN ?? join(HERE, "..", "..", "target", "debug",
 const BETA = { "anthropic-beta": "agent-memory-2026-07-22" };
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** A server on a free port with an empty directory; `stop` ends it and takes the directory away. */
-export async function startServer(options = {}) {
-  const data = options.data ?? mkdtempSync(join(tmpdir(), "loci-console-"));
-  const settings = options.config ? ["--config", join(data, "loci.toml")] : [];
-  if (options.config) writeFileSync(join(data, "loci.toml"), options.config);
-  const child = spawn(BINARY, ["serve", "--data", data, "--listen", "127.0.0.1:0", ...settings], {
+/** Starts the binary; returns when it listens, with where that is and how to end it. */
+async function launch(data, listen, settings) {
+  const child = spawn(BINARY, ["serve", "--data", data, "--listen", listen, ...settings], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, LOCI_ADMIN_KEY: ADMIN_KEY },
   });
@@ -39,34 +36,47 @@ export async function startServer(options = {}) {
       child.kill("SIGKILL");
       reject(new Error(`the server did not start: ${said}`));
     }, 120_000);
-    const listen = (chunk) => {
+    const hear = (chunk) => {
       said += chunk;
       const found = /listening on (http:\/\/\S+)/.exec(said);
       if (!found) return;
       clearTimeout(timer);
       resolve(found[1]);
     };
-    child.stdout.on("data", listen);
-    child.stderr.on("data", listen);
+    child.stdout.on("data", hear);
+    child.stderr.on("data", hear);
     child.on("error", reject);
     child.on("exit", (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
   });
-  const front = process.env.LOCI_E2E_ASSETS === "disk" ? await serve({ target: new URL(origin) }) : null;
   const end = () =>
     new Promise((resolve) => {
       if (child.exitCode !== null) return resolve();
       child.once("exit", resolve);
       child.kill("SIGTERM");
     });
+  return { origin, end };
+}
+
+/** A server on a free port with an empty directory; `restart` ends and starts it at the same place, `stop` ends it and takes the directory away. */
+export async function startServer(options = {}) {
+  const data = mkdtempSync(join(tmpdir(), "loci-console-"));
+  const settings = options.config ? ["--config", join(data, "loci.toml")] : [];
+  if (options.config) writeFileSync(join(data, "loci.toml"), options.config);
+  let running = await launch(data, "127.0.0.1:0", settings);
+  const front = process.env.LOCI_E2E_ASSETS === "disk" ? await serve({ target: new URL(running.origin) }) : null;
   return {
-    origin: front ? `http://127.0.0.1:${front.address().port}` : origin,
+    origin: front ? `http://127.0.0.1:${front.address().port}` : running.origin,
     data,
-    end,
-    said: () => said,
+    /** `meanwhile` runs while nothing listens. */
+    restart: async (meanwhile = async () => undefined) => {
+      await running.end();
+      await meanwhile();
+      running = await launch(data, new URL(running.origin).host, settings);
+    },
     stop: async () => {
       front?.closeAllConnections();
       front?.close();
-      await end();
+      await running.end();
       rmSync(data, { recursive: true, force: true });
     },
   };
@@ -118,7 +128,7 @@ export async function openPage(browser, server, options = {}) {
     if ((options.allow ?? []).some((pattern) => pattern.test(message.text()))) return;
     faults.push(`console: ${message.text()}`);
   });
-  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  page.on("pageerror", (error) => faults.push(`error: ${error.stack ?? error.message}`));
   page.on("dialog", (dialog) => {
     faults.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
@@ -200,6 +210,14 @@ export async function axe(page, what, only = ["wcag2a", "wcag2aa", "wcag21a", "w
   await session.detach();
   assert.equal(exceptionDetails, undefined, exceptionDetails?.exception?.description);
   assert.deepEqual(JSON.parse(result.value), [], `axe on ${what}`);
+}
+
+/** The same in light and in dark, where only colours differ. */
+export async function axeInBothThemes(page, what) {
+  await axe(page, `${what}, light`);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await axe(page, `${what}, dark`, ["color-contrast"]);
+  await page.emulateMedia({ colorScheme: "light" });
 }
 
 /** Waits until nothing is loading any more. */

@@ -1,9 +1,9 @@
-// Every view, light and dark, wide and 360 px: it loads, axe finds nothing serious, nothing is wider than the screen, and a
+// Every view, light and dark, wide, 360 px and at 400 %: it loads, axe finds nothing serious, nothing is wider than the screen, and a
 // picture of it goes to docs/console.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { api, axe, openPage, settled, shot, stage } from "./support.mjs";
+import { api, axe, axeInBothThemes, openPage, settled, shot, stage } from "./support.mjs";
 import { entryAt, seed } from "./seed.mjs";
 
 /** The world, and every view of it by its name. */
@@ -51,7 +51,20 @@ async function shown(server) {
 
 const on = stage({ world: shown });
 
-test("every view is calm and accessible, light, dark and at 360 px, where nothing is wider than the screen", async () => {
+/** Controls that lie beside the screen, where no scrolling leads; what has its own bar for scrolling may be wider. */
+const outOfReach = (page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll("main :is(a, button, input, select, textarea), header :is(a, button)")]
+      .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest(".sr"))
+      .filter((one) => {
+        const { left, right } = one.getBoundingClientRect();
+        const scroller = one.closest(".scroll, .tabs, pre, .tree, table:not(.cards-narrow)");
+        return (left < -1 || right > innerWidth + 1) && !scroller;
+      })
+      .map((one) => one.outerHTML.slice(0, 120)),
+  );
+
+test("every view is calm and accessible, light, dark, at 360 px and at 400 %, where nothing is wider than the screen", async () => {
   const one = await openPage(on.browser, on.server);
   const { page } = one;
   await one.signIn();
@@ -69,10 +82,13 @@ test("every view is calm and accessible, light, dark and at 360 px, where nothin
     await shot(page, `${name}-dark`);
     await page.emulateMedia({ colorScheme: "light" });
     await page.setViewportSize({ width: 360, height: 740 });
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    assert.ok(width <= 360, `${name} is ${width} px wide`);
     await axe(page, `${name}, 360 px`);
     if (["stores", "browse", "memory", "search"].includes(name)) await shot(page, `${name}-360`);
+    // A window of 1280 by 1024 at 400 %.
+    await page.setViewportSize({ width: 320, height: 256 });
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(width <= 320, `${name} is ${width} px wide`);
+    assert.deepEqual(await outOfReach(page), [], `${name} at 320 px`);
     await one.calm();
   }
   await one.close();
@@ -99,12 +115,12 @@ test("why a result is where it is, the palette, and the keys", async () => {
   await settled(page);
   await page.getByRole("button", { name: "why?" }).first().click();
   await page.getByRole("rowheader", { name: "meaning" }).waitFor();
-  await axe(page, "an explanation");
+  await axeInBothThemes(page, "an explanation");
   await shot(page, "why-light");
   await page.keyboard.press("Control+k");
   await page.getByRole("dialog", { name: "Search or jump" }).waitFor();
   await page.keyboard.type("feed");
-  await axe(page, "the palette");
+  await axeInBothThemes(page, "the palette");
   await shot(page, "palette-light");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Feed" }).waitFor();

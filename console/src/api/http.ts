@@ -115,5 +115,3 @@ export function url(path: string, query: Record<string, string | number | boolea
   const text = params.toString();
   return text === "" ? path : `${path}?${text}`;
 }
-
-export const read = <T>(path: string, signal?: AbortSignal): Promise<T> => call<T>("GET", path, signal ? { signal } : {});

@@ -1,6 +1,7 @@
 // Every route that the page calls, one function each. API.md is the same list in words.
 
-import { call, read, url } from "./http";
+import { read } from "./ahead";
+import { call, url } from "./http";
 import type * as Wire from "./types";
 
 const store = (id: string, rest = ""): string => `/v1/memory_stores/${encodeURIComponent(id)}${rest}`;
@@ -8,7 +9,8 @@ const store = (id: string, rest = ""): string => `/v1/memory_stores/${encodeURIC
 export const login = (body: { key: string } | { once: string }): Promise<Wire.Session> => call("POST", "/console/login", { body, is401Plain: true });
 export const logout = (): Promise<void> => call("POST", "/console/logout", { body: {} });
 export const session = (): Promise<Wire.Session> => call("GET", "/console/session", { is401Plain: true });
-export const stores = (): Promise<{ data: Wire.StoreRow[]; is_truncated: boolean }> => read("/console/stores");
+export const storesPath = "/console/stores";
+export const stores = (): Promise<{ data: Wire.StoreRow[]; is_truncated: boolean }> => read(storesPath);
 export const storesOf = (who: string): Promise<{ data: Wire.StoreRow[] }> => call("GET", "/console/stores", { as: who });
 export const overview = (hours: number): Promise<Wire.Overview> => read(url("/console/series", { hours }));
 export const names = (ids: string[]): Promise<{ data: Record<string, Wire.Named> }> => read(url("/console/names", { ids: ids.join(",") }));
@@ -42,7 +44,8 @@ export interface EntriesQuery {
   page?: string;
 }
 
-export const entries = (id: string, query: EntriesQuery): Promise<Wire.EntriesPage> => read(url(store(id, "/entries"), { ...query }));
+export const entriesPath = (id: string, query: EntriesQuery): string => url(store(id, "/entries"), { ...query });
+export const entries = (id: string, query: EntriesQuery): Promise<Wire.EntriesPage> => read(entriesPath(id, query));
 export const entry = (id: string, memory: string, asOf?: string): Promise<Wire.Entry> =>
   read(url(store(id, `/entries/${encodeURIComponent(memory)}`), { view: "full", as_of: asOf }));
 export const memoryByPath = (id: string, path: string): Promise<{ id: string }> => read(url(store(id, "/memory_by_path"), { path, view: "basic" }));

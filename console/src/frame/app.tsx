@@ -22,10 +22,10 @@ export function App() {
     connect();
     return disconnect;
   }, [who?.principal.id, isEnded]);
-  if (who === undefined) return <div class="door" aria-busy="true"><div class="door-card"><Waiting rows={2} /></div></div>;
+  if (who === undefined) return <div class="door" key="door" aria-busy="true"><div class="door-card"><Waiting rows={2} /></div></div>;
   if (who === null) return <Door />;
   return (
-    <div class="frame">
+    <div class="frame" key="frame">
       <a class="sr" href="#page">
         Skip to the page
       </a>

@@ -2,9 +2,9 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { atom, useAtom } from "../state/atom";
-import { href, storePlace, usePlace } from "../state/router";
+import { decoded, href, storePlace, usePlace } from "../state/router";
 import { session } from "../state/session";
-import { useStore } from "../state/stores";
+import { maySeeAccess, useStore } from "../state/stores";
 import { seen } from "../text/format";
 import { Icon, type IconName } from "../ui/icon";
 
@@ -47,7 +47,7 @@ export function Rail() {
   }, []);
   useEffect(() => isRailOpen.set(false), [path]);
   const match = /^\/s\/([^/]+)(\/[a-z]+)?/.exec(path);
-  const store = match?.[1] ? decodeURIComponent(match[1]) : null;
+  const store = match?.[1] ? decoded(match[1]) : null;
   const part = match?.[2] ?? "";
   const isAdmin = who?.is_admin === true;
   return (
@@ -96,7 +96,7 @@ function StorePart({ store, part }: { store: string; part: string }) {
           <>
             <Item to={at("/knowledge")} icon="entities" text="Knowledge" isHere={part === "/knowledge"} />
             <Item to={at("/context")} icon="context" text="Context" isHere={part === "/context"} />
-            <Item to={at("/access")} icon="access" text="Who has access" isHere={part === "/access"} />
+            {(!row || maySeeAccess(row)) && <Item to={at("/access")} icon="access" text="Who has access" isHere={part === "/access"} />}
             <Item to={at("/hygiene")} icon="hygiene" text="Hygiene" isHere={part === "/hygiene"} />
             <Item to={at("/revert")} icon="undo" text="Revert" isHere={part === "/revert"} />
           </>

@@ -1,11 +1,14 @@
-// Which view belongs to which place. Views are loaded when they are first wanted; the first list is there at once.
+// Which view belongs to which place. The lists that people begin with are there at once; the others are loaded when they are first wanted.
 
 import type { ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import * as api from "../api/routes";
-import { currentPlace, usePlace } from "../state/router";
-import { Empty, Waiting } from "../ui/states";
+import { currentPlace, decoded, usePlace } from "../state/router";
 import { Button } from "../ui/basics";
+import { Empty, Waiting } from "../ui/states";
+import { Browse } from "../views/browse";
+import { Stores } from "../views/stores";
+import { AdminGate, StoreGate } from "./gate";
 
 interface ViewProps {
   store: string;
@@ -14,8 +17,17 @@ interface ViewProps {
 
 type Loader = () => Promise<ComponentType<ViewProps>>;
 
+const loaded = new Map<Loader, ComponentType<ViewProps>>();
+
+/** A view that is part of the first script. */
+function atOnce(view: ComponentType<ViewProps>): Loader {
+  const loader = () => Promise.resolve(view);
+  loaded.set(loader, view);
+  return loader;
+}
+
 const ROUTES: [RegExp, Loader][] = [
-  [/^\/$/, () => import("../views/stores").then((m) => m.Stores as ComponentType<ViewProps>)],
+  [/^\/$/, atOnce(Stores as ComponentType<ViewProps>)],
   [/^\/overview$/, () => import("../views/overview").then((m) => m.OverviewView as ComponentType<ViewProps>)],
   [/^\/search$/, () => import("../views/search").then((m) => m.SearchView as ComponentType<ViewProps>)],
   [/^\/feed$/, () => import("../views/feed").then((m) => m.FeedView as ComponentType<ViewProps>)],
@@ -27,7 +39,7 @@ const ROUTES: [RegExp, Loader][] = [
   [/^\/sessions$/, () => import("../views/sessions").then((m) => m.Sessions as ComponentType<ViewProps>)],
   [/^\/sessions\/(?<rest>[^/]+)$/, () => import("../views/sessions").then((m) => m.SessionView)],
   [/^\/health$/, () => import("../views/health").then((m) => m.Health as ComponentType<ViewProps>)],
-  [/^\/s\/(?<store>[^/]+)$/, () => import("../views/browse").then((m) => m.Browse)],
+  [/^\/s\/(?<store>[^/]+)$/, atOnce(Browse)],
   [/^\/s\/(?<store>[^/]+)\/m(?<rest>\/.*)$/, () => import("../memory/memory").then((m) => m.MemoryView)],
   [/^\/s\/(?<store>[^/]+)\/new$/, () => import("../memory/create").then((m) => m.CreateMemory)],
   [/^\/s\/(?<store>[^/]+)\/knowledge$/, () => import("../views/knowledge").then((m) => m.Knowledge)],
@@ -37,8 +49,6 @@ const ROUTES: [RegExp, Loader][] = [
   [/^\/s\/(?<store>[^/]+)\/revert$/, () => import("../views/revert").then((m) => m.Revert)],
   [/^\/s\/(?<store>[^/]+)\/settings$/, () => import("../views/settings").then((m) => m.StoreSettings)],
 ];
-
-const loaded = new Map<Loader, ComponentType<ViewProps>>();
 
 function Later({ loader, props }: { loader: Loader; props: ViewProps }) {
   const [, draw] = useState(0);
@@ -57,7 +67,7 @@ function Later({ loader, props }: { loader: Loader; props: ViewProps }) {
       },
     );
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!loaded.has(loader)) fetchView();
     // It may have come after this was drawn and before anybody looked again.
     else draw((count) => count + 1);
@@ -73,14 +83,6 @@ function Later({ loader, props }: { loader: Loader; props: ViewProps }) {
   );
 }
 
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-};
-
 /** Begins to load the view of this place while it is still found out who is signed in. */
 export function warm(): void {
   const { path } = currentPlace();
@@ -89,11 +91,22 @@ export function warm(): void {
   found?.[1]().then((view) => loaded.set(found[1], view)).catch(() => undefined);
 }
 
+const ADMINS = /^\/(agents|access|audit|keys|health)(\/|$)/;
+
 export function Routes() {
   const { path } = usePlace();
   for (const [pattern, loader] of ROUTES) {
     const match = pattern.exec(path);
-    if (match) return <Later loader={loader} props={{ store: decoded(match.groups?.["store"] ?? ""), rest: decoded(match.groups?.["rest"] ?? "") }} />;
+    if (!match) continue;
+    const props = { store: decoded(match.groups?.["store"] ?? ""), rest: decoded(match.groups?.["rest"] ?? "") };
+    const view = <Later loader={loader} props={props} />;
+    if (ADMINS.test(path)) return <AdminGate>{view}</AdminGate>;
+    if (props.store === "") return view;
+    return (
+      <StoreGate key={props.store} store={props.store} isOpen={path.endsWith("/settings")}>
+        {view}
+      </StoreGate>
+    );
   }
   return (
     <Empty title="There is no such page.">

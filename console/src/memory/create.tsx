@@ -49,9 +49,12 @@ export function CreateMemory({ store }: { store: string }) {
   useKeys({ "Ctrl s": () => void save() });
   if (row && !mayEdit(row)) {
     return (
-      <Empty title="You may not write here.">
-        <p>{whyReadOnly() ?? "You may only read this store."}</p>
-      </Empty>
+      <>
+        <Head title="New memory" crumbs={[{ text: "Stores", to: "/" }, { text: row.name, to: storePlace(store) }]} />
+        <Empty title="You may not write here.">
+          <p>{whyReadOnly() ?? "You may only read this store."}</p>
+        </Empty>
+      </>
     );
   }
   return (

@@ -10,7 +10,7 @@ import { useKeys } from "../state/keys";
 import { useQuery } from "../state/query";
 import { go, href, memoryPlace, storePlace, to, usePlace, withQuery } from "../state/router";
 import { whyReadOnly } from "../state/session";
-import { mayEdit, mayManage, useStore } from "../state/stores";
+import { mayEdit, mayManage, maySeeAccess, useStore } from "../state/stores";
 import { attempt, say } from "../state/toasts";
 import { seen } from "../text/format";
 import { Badge, Button, Kind, Time } from "../ui/basics";
@@ -36,6 +36,8 @@ interface Found {
 async function find(store: string, id: string | null, path: string, asOf: string | null): Promise<Found> {
   const memory = id ?? (await api.memoryByPath(store, path)).id;
   const versions = api.history(store, { memory_id: memory, view: "basic", limit: 100 });
+  // Looked at below; it may be refused before anybody does.
+  versions.catch(() => undefined);
   try {
     const entry = await api.entry(store, memory, asOf ?? undefined);
     return { entry, versions: (await versions).data };
@@ -118,7 +120,7 @@ function Memory({ store, path, found, asOf }: { store: string; path: string; fou
     { label: "Delete this memory", run: remove, unless },
     { label: "Move or rename this memory", run: () => setDialog("move"), unless },
     { label: "History and compare", keys: "h", run: () => go(tabPlace("history")) },
-    { label: "Why can somebody see this?", keys: "w", run: () => go(tabPlace("access")) },
+    { label: "Why can somebody see this?", keys: "w", run: () => go(tabPlace("access")), unless: maySeeAccess(row) ? null : "you may only read this store" },
     { label: "Copy link", keys: "y", run: () => void copyLink() },
     { label: "Copy as curl", run: () => void copyCurl() },
     { label: "View as of now", keys: "n", run: () => go(withQuery({ as_of: null })), unless: asOf ? null : "you see the present" },
@@ -184,7 +186,7 @@ function Memory({ store, path, found, asOf }: { store: string; path: string; fou
         items={[
           { id: "content", text: "Content", href: href(tabPlace("content")) },
           { id: "history", text: `History ${versions.length >= 100 ? "100+" : versions.length}`, href: href(tabPlace("history")) },
-          { id: "access", text: "Access", href: href(tabPlace("access")) },
+          ...(!row || maySeeAccess(row) ? [{ id: "access", text: "Access", href: href(tabPlace("access")) }] : []),
           { id: "links", text: "Links", href: href(tabPlace("links")) },
         ]}
       />

@@ -2,7 +2,7 @@
 //
 // An atom tells its listeners after it changed; a component that uses one is drawn again. Nothing else is global.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export interface Atom<T> {
   get(): T;
@@ -32,7 +32,8 @@ export function useAtom<T>(source: Atom<T>): T {
   const value = source.get();
   const shown = useRef(value);
   shown.current = value;
-  useEffect(() => {
+  // Before the page is painted, so that what changes meanwhile is drawn with it.
+  useLayoutEffect(() => {
     const check = () => {
       if (!Object.is(shown.current, source.get())) draw((count) => count + 1);
     };

@@ -4,6 +4,7 @@
 // `changed(prefix)` says that whatever begins so is out of date.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { forgetAhead } from "../api/ahead";
 import { ApiError } from "../api/http";
 
 interface Slot {
@@ -70,6 +71,7 @@ export function changed(prefix: string): void {
 
 /** Forgets everything, as when somebody else signs in. */
 export function forgetAll(): void {
+  forgetAhead();
   for (const [key, slot] of slots) {
     if (slot.users.size === 0) slots.delete(key);
     else {

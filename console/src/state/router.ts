@@ -55,6 +55,15 @@ export function to(path: string, query: Record<string, string | null | undefined
 
 export const href = (inner: string): string => BASE + inner;
 
+/** A part of an address as text; what is no proper encoding is taken as it stands. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 const segments = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
 
 export const storePlace = (store: string, rest = ""): string => `/s/${encodeURIComponent(store)}${rest}`;

@@ -10,11 +10,17 @@ import { forgetAll } from "./query";
 /** `undefined` while nobody has asked yet, `null` when nobody is signed in. */
 export const session = atom<Session | null | undefined>(undefined);
 
-/** Asks who is signed in; a one-time word in the fragment signs in first, and is taken off the address at once. */
-export async function findSession(): Promise<void> {
+/** A one-time word in the fragment, which is taken off the address at once. */
+export function takeOnce(): string | null {
   const once = /^#once=([A-Za-z0-9_.-]{8,200})$/.exec(location.hash)?.[1];
+  if (!once) return null;
+  history.replaceState(null, "", location.pathname + location.search);
+  return once;
+}
+
+/** Asks who is signed in; a one-time word signs in first. */
+export async function findSession(once: string | null): Promise<void> {
   if (once) {
-    history.replaceState(null, "", location.pathname + location.search);
     try {
       session.set(await api.login({ once }));
       return;
@@ -26,6 +32,7 @@ export async function findSession(): Promise<void> {
   try {
     session.set(await api.session());
   } catch {
+    forgetAll();
     session.set(null);
   }
 }

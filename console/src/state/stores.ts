@@ -23,6 +23,11 @@ export function mayEdit(row: StoreRow | undefined): boolean {
   return mayWrite() && row !== undefined && row.archived_at === null && (row.level === "readwrite" || row.level === "owner");
 }
 
+/** Whether the caller may ask who reaches this store; reading alone is not enough. */
+export function maySeeAccess(row: StoreRow | undefined): boolean {
+  return row?.level === "readwrite" || row?.level === "owner";
+}
+
 /** Whether the caller may share, describe, redact and archive. */
 export function mayManage(row: StoreRow | undefined): boolean {
   return mayWrite() && row?.level === "owner";

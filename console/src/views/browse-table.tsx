@@ -1,6 +1,6 @@
 // The rows of a list of memories, with a cursor for keys and a selection for acts on many.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Entry } from "../api/types";
 import { stepImportance, togglePin } from "../memory/acts";
 import { useKeys } from "../state/keys";
@@ -10,6 +10,7 @@ import { bytes, plural, seen } from "../text/format";
 import { Badge, Kind, Time } from "../ui/basics";
 import { Icon } from "../ui/icon";
 import { useCursor } from "../ui/page";
+import { useSameNodes } from "../ui/same";
 import { BulkBar } from "./bulk";
 
 interface TableProps {
@@ -22,8 +23,9 @@ interface TableProps {
   onBusy: (isBusy: boolean) => void;
 }
 
-const PAGE = 100;
 const FIRST = 25;
+/** Rows that the browser lays out and paints together, when they come near the screen. */
+const BLOCK = 20;
 
 export function EntryTable({ store, prefix, entries, mayChange, asOf, onBusy }: TableProps) {
   const [selected, setSelected] = useState<Set<string>>(new Set());
@@ -48,6 +50,13 @@ export function EntryTable({ store, prefix, entries, mayChange, asOf, onBusy }: 
     setAnchor(index);
     setSelected(next);
   };
+  // Rows stay as they were drawn, so they call what is here now.
+  const pick = useRef(toggle);
+  pick.current = (index, isRange) => {
+    setAt(index);
+    toggle(index, isRange);
+  };
+  const same = useSameNodes();
   const current = entries[at];
   const onCurrent = (act: (entry: Entry) => Promise<unknown>) => () => {
     if (current && mayChange) void attempt(async () => void (await act(current)), "Not changed");
@@ -71,13 +80,12 @@ export function EntryTable({ store, prefix, entries, mayChange, asOf, onBusy }: 
     const timer = setTimeout(() => setWhole(true), 0);
     return () => clearTimeout(timer);
   }, []);
-  const drawn = isWhole ? entries : entries.slice(0, FIRST);
-  const blocks: Entry[][] = [];
-  for (let start = 0; start < drawn.length; start += PAGE) blocks.push(drawn.slice(start, start + PAGE));
+  const blocks = [{ first: 0, rows: entries.slice(0, FIRST) }];
+  for (let first = FIRST; isWhole && first < entries.length; first += BLOCK) blocks.push({ first, rows: entries.slice(first, first + BLOCK) });
   const isAll = present.length === entries.length && entries.length > 0;
   return (
     <>
-      <table class="table cards-narrow">
+      <table class={mayChange ? "table cards-narrow entries may-pick" : "table cards-narrow entries"}>
         <caption class="sr">Memories</caption>
         <thead>
           <tr>
@@ -95,64 +103,14 @@ export function EntryTable({ store, prefix, entries, mayChange, asOf, onBusy }: 
             <th scope="col" class="num">Size</th>
           </tr>
         </thead>
-        {blocks.map((block, number) => (
-          <tbody key={number} class={blocks.length > 1 ? "table-block" : undefined}>
-            {block.map((entry, within) => {
-              const index = number * PAGE + within;
-              const isSelected = selected.has(entry.id);
-              return (
-                <tr key={entry.id} class={`${index === at ? "is-current" : ""} ${isSelected ? "is-selected" : ""}`}>
-                  {mayChange && (
-                    <td class="check-cell">
-                      <input
-                        type="checkbox"
-                        aria-label={`Select ${seen(entry.path)}`}
-                        checked={isSelected}
-                        onClick={(event) => {
-                          setAt(index);
-                          toggle(index, event.shiftKey);
-                        }}
-                      />
-                    </td>
-                  )}
-                  <td class="wide">
-                    {entry.pinned && (
-                      <span class="pin" title="pinned">
-                        <Icon name="pin" size={13} />
-                        <span class="sr">pinned </span>
-                      </span>
-                    )}
-                    <a class="path" href={href(memoryPlace(store, entry.path, entry.id, { as_of: asOf }))}>
-                      {seen(entry.path.startsWith(prefix) ? entry.path.slice(prefix.length) : entry.path)}
-                    </a>{" "}
-                    <EntryBadges entry={entry} />
-                    {entry.summary && <div class="note">{seen(entry.summary)}</div>}
-                  </td>
-                  <td data-label="Kind">
-                    <Kind kind={entry.kind} />
-                  </td>
-                  <td class="num" data-label="Importance">
-                    {entry.importance ?? <span class="muted">–</span>}
-                  </td>
-                  <td>
-                    {entry.tags.slice(0, 3).map((tag) => (
-                      <a key={tag} class="tag" href={href(withQuery({ tag }))}>
-                        #{seen(tag)}
-                      </a>
-                    ))}
-                    {entry.tags.length > 3 && <span class="note">{entry.tags.length - 3} more</span>}
-                  </td>
-                  <td data-label="Changed">
-                    <Time at={entry.updated_at} />
-                  </td>
-                  <td class="num" data-label="Version">
-                    v{entry.revision}
-                  </td>
-                  <td class="num" data-label="Size">
-                    {bytes(entry.size_bytes)}
-                  </td>
-                </tr>
-              );
+        {blocks.map(({ first, rows }) => (
+          <tbody key={first}>
+            {rows.map((entry, within) => {
+              const index = first + within;
+              const [isCurrent, isSelected] = [index === at, selected.has(entry.id)];
+              return same(entry, `${index} ${isCurrent} ${isSelected} ${mayChange} ${asOf} ${prefix}`, () => (
+                <EntryRow key={entry.id} store={store} entry={entry} isCurrent={isCurrent} isSelected={isSelected} mayChange={mayChange} prefix={prefix} asOf={asOf} onPick={(isRange) => pick.current(index, isRange)} />
+              ));
             })}
           </tbody>
         ))}
@@ -173,6 +131,65 @@ export function EntryTable({ store, prefix, entries, mayChange, asOf, onBusy }: 
         {present.length > 0 ? `${plural(present.length, "memory", "memories")} selected` : ""}
       </p>
     </>
+  );
+}
+
+interface RowProps {
+  store: string;
+  entry: Entry;
+  isCurrent: boolean;
+  isSelected: boolean;
+  mayChange: boolean;
+  prefix: string;
+  asOf: string | null;
+  onPick: (isRange: boolean) => void;
+}
+
+function EntryRow({ store, entry, isCurrent, isSelected, mayChange, prefix, asOf, onPick }: RowProps) {
+  return (
+    <tr class={`${isCurrent ? "is-current" : ""} ${isSelected ? "is-selected" : ""}`}>
+      {mayChange && (
+        <td class="check-cell">
+          <input type="checkbox" aria-label={`Select ${seen(entry.path)}`} checked={isSelected} onClick={(event) => onPick(event.shiftKey)} />
+        </td>
+      )}
+      <td class="wide">
+        {entry.pinned && (
+          <span class="pin" title="pinned">
+            <Icon name="pin" size={13} />
+            <span class="sr">pinned </span>
+          </span>
+        )}
+        <a class="path" href={href(memoryPlace(store, entry.path, entry.id, { as_of: asOf }))}>
+          {seen(entry.path.startsWith(prefix) ? entry.path.slice(prefix.length) : entry.path)}
+        </a>{" "}
+        <EntryBadges entry={entry} />
+        {entry.summary && <div class="note">{seen(entry.summary)}</div>}
+      </td>
+      <td data-label="Kind">
+        <Kind kind={entry.kind} />
+      </td>
+      <td class="num" data-label="Importance">
+        {entry.importance ?? <span class="muted">–</span>}
+      </td>
+      <td>
+        {entry.tags.slice(0, 3).map((tag) => (
+          <a key={tag} class="tag" href={href(withQuery({ tag }))}>
+            #{seen(tag)}
+          </a>
+        ))}
+        {entry.tags.length > 3 && <span class="note">{entry.tags.length - 3} more</span>}
+      </td>
+      <td data-label="Changed">
+        <Time at={entry.updated_at} />
+      </td>
+      <td class="num" data-label="Version">
+        v{entry.revision}
+      </td>
+      <td class="num" data-label="Size">
+        {bytes(entry.size_bytes)}
+      </td>
+    </tr>
   );
 }
 

@@ -17,7 +17,8 @@ import { Head, More } from "../ui/page";
 import { Empty, Failed, Waiting } from "../ui/states";
 import { DeleteBelow } from "./bulk";
 import { EntryTable } from "./browse-table";
-import { Filters, filtersOf, isFiltered } from "./browse-filters";
+import { Filters } from "./browse-filters";
+import { filtersOf, isFiltered, rowsQuery } from "./browse-questions";
 import { PastBanner, TimeBar } from "./timebar";
 import { Tree } from "./tree";
 
@@ -29,12 +30,7 @@ export function Browse({ store }: { store: string }) {
   const [isBusy, setBusy] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
   const key = JSON.stringify([store, filters, asOf]);
-  const pages = usePages<Entry | Directory>(key, (page) => {
-    const wanted: api.EntriesQuery = { ...filters, limit: 100, view: "basic" };
-    if (asOf) wanted.as_of = asOf;
-    if (page) wanted.page = page;
-    return api.entries(store, wanted);
-  });
+  const pages = usePages<Entry | Directory>(key, (page) => api.entries(store, rowsQuery(query, page)));
   const entries = pages.rows.filter((one): one is Entry => one.type === "entry");
   useFresh(store, filters.prefix ?? "/", asOf === null && pages.rows.length <= 100 && !isBusy, pages.again);
   const latest = useRef(pages);
@@ -58,7 +54,6 @@ export function Browse({ store }: { store: string }) {
     { label: "New memory here", run: makeNew, unless: mayEdit(row) ? null : (whyReadOnly() ?? "you may only read this store") },
     { label: "View as of now", run: () => go(withQuery({ as_of: null })), unless: asOf ? null : "you see the present" },
   ]);
-  if (row?.level === "search" || (!row && pages.error?.isDenied)) return <SearchOnly store={store} name={row?.name ?? "Store"} owner={row?.owner?.name ?? null} />;
   const prefix = filters.prefix ?? "/";
   return (
     <>
@@ -131,20 +126,6 @@ function useFresh(store: string, prefix: string, mayRefresh: boolean, again: () 
       stop();
     };
   }, [store, prefix, mayRefresh]);
-}
-
-function SearchOnly({ store, name, owner }: { store: string; name: string; owner: string | null }) {
-  return (
-    <>
-      <Head title={name} crumbs={[{ text: "Stores", to: "/" }]} />
-      <Empty title="You may search this store but not browse it.">
-        <p>Search gives whole memories with their text; lists, history and the feed are not part of it. {owner ? `Ask ${seen(owner)} for more.` : "Ask its owner for more."}</p>
-        <Button icon="search" tone="primary" onClick={() => go(`/search?store=${encodeURIComponent(store)}`)}>
-          Search in it
-        </Button>
-      </Empty>
-    </>
-  );
 }
 
 function NothingHere({ store, filtered, isPast, mayChange }: { store: string; filtered: boolean; isPast: boolean; mayChange: boolean }) {

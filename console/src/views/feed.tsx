@@ -1,10 +1,9 @@
 // Changes as they happen. A ring of 1,000 rows, painted at most four times a second; pausing is explicit and nothing is lost.
 
-import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import * as api from "../api/routes";
 import { isOffline } from "../api/http";
-import type { Change, StoreRow } from "../api/types";
+import type { Change } from "../api/types";
 import { undoWrites } from "../memory/acts";
 import { useAtom } from "../state/atom";
 import { useCommands } from "../state/commands";
@@ -18,6 +17,7 @@ import { attempt } from "../state/toasts";
 import { clock, count, plural, seen } from "../text/format";
 import { ActorName, Button, Kind } from "../ui/basics";
 import { Head } from "../ui/page";
+import { useSameNodes } from "../ui/same";
 import { Empty } from "../ui/states";
 
 type Row = { type: "change"; change: Change } | { type: "gap"; gap: Gap };
@@ -30,6 +30,16 @@ const SHOWN = 200;
 const BUSY = 40;
 const SHOWN_BUSY = 50;
 const GLYPHS = { created: "+", modified: "~", deleted: "−", redacted: "×" } as const;
+
+/** The newest first, each once (after a broken connection some come again), and no more than the ring holds. */
+function joined(newer: Row[], older: Row[], most = RING): Row[] {
+  const byKey = new Map<string, Row>();
+  for (const row of [...newer, ...older]) {
+    const key = rowKey(row);
+    if (!byKey.has(key)) byKey.set(key, row);
+  }
+  return [...byKey.values()].slice(0, most);
+}
 
 const rowKey = (row: Row): string => (row.type === "change" ? `${row.change.memory_store_id} ${row.change.seq}` : `gap ${row.gap.memory_store_id} ${row.gap.after}`);
 
@@ -51,7 +61,12 @@ export function FeedView() {
   const actor = query.get("actor") ?? "";
   const prefix = query.get("prefix") ?? "";
   const op = query.get("op") ?? "";
-  const pausing = (next: boolean) => setPaused(next);
+  const list = useRef<HTMLOListElement>(null);
+  const pausing = (next: boolean) => {
+    // Whoever goes on wants what is new, which is on top; further down the next row would pause it again.
+    if (!next) list.current?.scrollTo(0, 0);
+    setPaused(next);
+  };
 
   useEffect(() => {
     let isGone = false;
@@ -67,10 +82,7 @@ export function FeedView() {
     ).then((lists) => {
       if (isGone) return;
       const old = lists.flat().sort((a, b) => (a.type === "change" && b.type === "change" ? Date.parse(b.change.created_at) - Date.parse(a.change.created_at) : 0));
-      setRows((now) => {
-        const known = new Set(now.map(rowKey));
-        return [...now, ...old.filter((row) => !known.has(rowKey(row)))].slice(0, RING);
-      });
+      setRows((now) => joined(now, old));
     });
     return () => {
       isGone = true;
@@ -108,10 +120,7 @@ export function FeedView() {
         lastSaid = Date.now();
         sinceSaid = 0;
       }
-      setRows((now) => {
-        const known = new Set(fresh.map(rowKey));
-        return [...fresh, ...now.filter((row) => !known.has(rowKey(row)))].slice(0, RING);
-      });
+      setRows((now) => joined(fresh, now));
     }, PAINT_MS);
     // Selecting text or scrolling away means reading: the rows hold still.
     const onSelect = () => {
@@ -142,12 +151,22 @@ export function FeedView() {
   const shown = rows.filter(fits);
   const most = isWhole ? RING * 2 : isBusy ? SHOWN_BUSY : SHOWN;
   const byId = new Map(stores.map((one) => [one.memory_store_id, one]));
+  const same = useSameNodes();
+  const drawn = (row: Row & { type: "change" }) => {
+    const of = byId.get(row.change.memory_store_id);
+    const mayUndo = mayEdit(of);
+    const name = stores.length > 1 ? (of?.name ?? null) : null;
+    return same(row, `${mayUndo} ${name} ${prefs.get().zone}`, () => <FeedRow key={rowKey(row)} change={row.change} mayUndo={mayUndo} storeName={name} />);
+  };
   const set = (name: string) => (event: Event) => go(withQuery({ [name]: (event.currentTarget as HTMLInputElement).value }), true);
   const loadGap = (gap: Gap) =>
     void attempt(async () => {
-      const page = await api.changes(gap.memory_store_id, gap.after, Math.min(1000, gap.until - gap.after));
+      // The newest of what is missing; what is still missing then stays a gap.
+      const after = Math.max(gap.after, gap.until - RING);
+      const page = await api.changes(gap.memory_store_id, after, gap.until - after);
       const more = page.data.reverse().map((change): Row => ({ type: "change", change: { ...change, memory_store_id: gap.memory_store_id } }));
-      setRows((now) => now.flatMap((row) => (row.type === "gap" && row.gap === gap ? more : [row])).slice(0, RING * 2));
+      if (after > gap.after) more.push({ type: "gap", gap: { ...gap, until: after } });
+      setRows((now) => joined(now.flatMap((row) => (row.type === "gap" && row.gap === gap ? more : [row])), [], RING * 2));
     }, "The gap could not be read");
   return (
     <>
@@ -199,6 +218,7 @@ export function FeedView() {
       ) : (
         <ol
           class="feed"
+          ref={list}
           tabIndex={0}
           aria-label={`The last ${count(shown.length)} changes`}
           onScroll={(event) => {
@@ -207,14 +227,14 @@ export function FeedView() {
         >
           {shown.slice(0, most).map((row) =>
             row.type === "gap" ? (
-              <li key={rowKey(row)} class="feed-gap">
+              <li key={rowKey(row)} class="feed-gap" data-after={row.gap.after} data-until={row.gap.until}>
                 gap: {plural(row.gap.until - row.gap.after, "change")}{" "}
                 <button type="button" class="link" onClick={() => loadGap(row.gap)}>
                   load
                 </button>
               </li>
             ) : (
-              drawn(row, byId.get(row.change.memory_store_id), stores.length > 1)
+              drawn(row)
             ),
           )}
           {shown.length > most && (
@@ -228,20 +248,6 @@ export function FeedView() {
       )}
     </>
   );
-}
-
-const nodes = new WeakMap<Row, { of: string; node: VNode }>();
-
-/** The node of a row. One that did not change is the same node again, which is not compared: a busy feed costs what is new. */
-function drawn(row: Row & { type: "change" }, store: StoreRow | undefined, isNamed: boolean): VNode {
-  const mayUndo = mayEdit(store);
-  const name = isNamed ? (store?.name ?? null) : null;
-  const of = `${mayUndo} ${name} ${prefs.get().zone}`;
-  const known = nodes.get(row);
-  if (known?.of === of) return known.node;
-  const node = <FeedRow key={rowKey(row)} change={row.change} mayUndo={mayUndo} storeName={name} />;
-  nodes.set(row, { of, node });
-  return node;
 }
 
 function FeedRow({ change, mayUndo, storeName }: { change: Change; mayUndo: boolean; storeName: string | null }) {

@@ -1,4 +1,5 @@
-// Facts drawn: entities as points, facts as lines, at most 150 points. Settled in slices, so that the page never stutters.
+// Facts drawn: entities as points, facts as lines, at most 150 points. Laid out in slices and shown when it rests, so that nothing stutters
+// and nothing moves.
 //
 // The same rows stand beneath as a table; the drawing adds nothing that a reader without sight would miss.
 
@@ -8,6 +9,7 @@ import type { Fact } from "../api/types";
 import { href, storePlace, to } from "../state/router";
 import { plural, seen } from "../text/format";
 import { words } from "./facts";
+import { labelPlaces, textBox, type Box, type Spot } from "./graph-labels";
 
 interface Point extends SimulationNodeDatum {
   id: string;
@@ -21,6 +23,25 @@ interface Line extends SimulationLinkDatum<Point> {
 const POINTS_MAX = 150;
 const WIDTH = 900;
 const HEIGHT = 460;
+const TICKS = 220;
+const SLICE_MS = 12;
+/** With more points than these, relations are read in the table. */
+const NAMED_MAX = 40;
+const NAME_GAP = 12;
+
+const shownName = (point: Point): string => seen(point.name.slice(0, 40));
+const spot = (point: Point): Spot => ({ x: point.x ?? 0, y: point.y ?? 0 });
+
+/** What a point covers: its circle, and its name beside it. */
+function boxesOf(point: Point): Box[] {
+  const { x, y } = spot(point);
+  return [{ left: x - 10, right: x + 10, top: y - 10, bottom: y + 10 }, textBox(shownName(point), { x: x + NAME_GAP, y: y + 4 }, "start", 12)];
+}
+
+/** A line by its ends, which the layout has put in place of their ids. */
+function lineOf(line: Line): { from: Spot; to: Spot; text: string } {
+  return { from: spot(line.source as Point), to: spot(line.target as Point), text: words(line.fact.relation) };
+}
 
 /** Points by how many facts they have, up to the bound, and the lines between them. */
 function drawing(facts: Fact[], middle: string | null): { points: Point[]; lines: Line[]; left: number } {
@@ -39,61 +60,69 @@ function drawing(facts: Fact[], middle: string | null): { points: Point[]; lines
   return { points, lines, left: weight.size - points.length };
 }
 
+/** Lays points out in slices, so that no slice is felt, and says when they rest. Returns how to stop it. */
+function layOut({ points, lines }: { points: Point[]; lines: Line[] }, done: () => void): () => void {
+  const isCrowded = points.length > NAMED_MAX;
+  const simulation = forceSimulation(points)
+    .force("link", forceLink<Point, Line>(lines).id((point) => point.id).distance(isCrowded ? 55 : 110))
+    .force("charge", forceManyBody().strength(isCrowded ? -90 : -320))
+    .force("collide", forceCollide(26))
+    .force("center", forceCenter(WIDTH / 2, HEIGHT / 2))
+    .stop();
+  let ticks = 0;
+  let timer = 0;
+  const slice = () => {
+    const start = performance.now();
+    while (ticks < TICKS && performance.now() - start < SLICE_MS) {
+      simulation.tick();
+      ticks += 1;
+    }
+    if (ticks < TICKS) timer = window.setTimeout(slice);
+    else done();
+  };
+  timer = window.setTimeout(slice);
+  return () => window.clearTimeout(timer);
+}
+
 export function Graph({ store, facts, middle }: { store: string; facts: Fact[]; middle: string | null }) {
-  const [, draw] = useState(0);
   const [settled, setSettled] = useState<{ points: Point[]; lines: Line[]; left: number } | null>(null);
   const key = facts.map((fact) => fact.id).join();
   useEffect(() => {
     const made = drawing(facts, middle);
-    const simulation = forceSimulation(made.points)
-      .force("link", forceLink<Point, Line>(made.lines).id((point) => point.id).distance(made.points.length > 40 ? 55 : 110))
-      .force("charge", forceManyBody().strength(made.points.length > 40 ? -90 : -320))
-      .force("collide", forceCollide(26))
-      .force("center", forceCenter(WIDTH / 2, HEIGHT / 2))
-      .stop();
-    let ticks = 0;
-    let frame = 0;
-    const step = () => {
-      const start = performance.now();
-      while (ticks < 220 && performance.now() - start < 8) {
-        simulation.tick();
-        ticks += 1;
-      }
-      draw((times) => times + 1);
-      if (ticks < 220) frame = requestAnimationFrame(step);
-    };
-    setSettled(made);
-    frame = requestAnimationFrame(step);
-    return () => cancelAnimationFrame(frame);
+    return layOut(made, () => setSettled(made));
   }, [key, middle]);
   if (!settled) return <div class="graph" aria-busy="true" />;
   const { points, lines, left } = settled;
   const xs = points.map((point) => point.x ?? 0);
   const ys = points.map((point) => point.y ?? 0);
   const [x0, x1, y0, y1] = [Math.min(0, ...xs) - 40, Math.max(WIDTH, ...xs) + 90, Math.min(0, ...ys) - 30, Math.max(HEIGHT, ...ys) + 30];
-  const end = (side: Line["source"]): Point | null => (typeof side === "object" ? side : null);
+  const places = points.length <= NAMED_MAX ? labelPlaces(points.map(boxesOf).flat(), lines.map(lineOf)) : [];
   return (
     <figure class="section">
       <svg class="graph" viewBox={`${x0} ${y0} ${x1 - x0} ${y1 - y0}`} role="group" aria-label={`${plural(points.length, "entity", "entities")} and ${plural(lines.length, "fact")}; the table below says the same`}>
         {lines.map((line) => {
-          const [from, target] = [end(line.source), end(line.target)];
-          if (!from || !target) return null;
+          const { from, to: end } = lineOf(line);
           return (
-            <g key={line.fact.id}>
-              <line class={line.fact.invalid_at ? "is-over" : undefined} x1={from.x} y1={from.y} x2={target.x} y2={target.y} />
-              {points.length <= 40 && (
-                <text class="graph-edge" x={((from.x ?? 0) + (target.x ?? 0)) / 2} y={((from.y ?? 0) + (target.y ?? 0)) / 2} text-anchor="middle">
-                  {words(line.fact.relation)}
-                </text>
-              )}
-            </g>
+            <line key={line.fact.id} class={line.fact.invalid_at ? "is-over" : undefined} x1={from.x} y1={from.y} x2={end.x} y2={end.y}>
+              <title>{seen(line.fact.text)}</title>
+            </line>
+          );
+        })}
+        {lines.map((line, index) => {
+          const place = places[index];
+          return (
+            place && (
+              <text key={line.fact.id} class="graph-edge" x={place.x} y={place.y} text-anchor="middle">
+                {words(line.fact.relation)}
+              </text>
+            )
           );
         })}
         {points.map((point) => (
           <a key={point.id} href={href(to(storePlace(store, "/knowledge"), { about: point.name, tab: "graph" }))} aria-label={seen(point.name)}>
             <circle class={point.name === middle ? "is-middle" : undefined} cx={point.x} cy={point.y} r={point.name === middle ? 10 : 7} />
-            <text x={(point.x ?? 0) + 12} y={(point.y ?? 0) + 4}>
-              {seen(point.name.slice(0, 40))}
+            <text x={(point.x ?? 0) + NAME_GAP} y={(point.y ?? 0) + 4}>
+              {shownName(point)}
             </text>
           </a>
         ))}

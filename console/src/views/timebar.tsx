@@ -48,6 +48,12 @@ export function TimeBar({ store, lastSeq, asOf }: { store: string; lastSeq: numb
     <section class="timebar" aria-label="The store as it was">
       <span>
         As of <strong>{text}</strong>
+        {after > 0 && (
+          <span class="note" title="Older moments by the address (as_of)">
+            {" "}
+            last {count(times.length)}
+          </span>
+        )}
       </span>
       <div>
         <Ticks times={times} index={shown} />
@@ -80,7 +86,6 @@ export function TimeBar({ store, lastSeq, asOf }: { store: string; lastSeq: numb
           Now
         </Button>
       </span>
-      {after > 0 && <span class="note">The last {count(times.length)} changes; older moments by the address (as_of).</span>}
     </section>
   );
 }

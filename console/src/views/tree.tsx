@@ -7,6 +7,7 @@ import { useQuery } from "../state/query";
 import { href, storePlace, withQuery } from "../state/router";
 import { leaf, seen } from "../text/format";
 import { Icon } from "../ui/icon";
+import { directoriesQuery } from "./browse-questions";
 
 interface TreeProps {
   store: string;
@@ -19,10 +20,7 @@ async function directoriesBelow(store: string, prefix: string, asOf: string | nu
   const data: Directory[] = [];
   let page: string | undefined;
   for (let turn = 0; turn < 3; turn += 1) {
-    const query: api.EntriesQuery = { prefix, depth: 1, type: "directory", order: "path", direction: "asc", limit: 200 };
-    if (asOf) query.as_of = asOf;
-    if (page) query.page = page;
-    const answer = await api.entries(store, query);
+    const answer = await api.entries(store, directoriesQuery(prefix, asOf, page));
     data.push(...answer.data.filter((one): one is Directory => one.type === "directory"));
     if (!answer.next_page) return { data, hasMore: false };
     page = answer.next_page;
