@@ -1,16 +1,21 @@
-// Rows of long lists. One that did not change since it was drawn is the same node again, which is not compared: a list costs what is new.
+// Rows of long lists. One that did not change since it was drawn is not drawn or compared again: a list costs what is new. (Giving the same
+// node again would do so too, but keeps every row that ever was.)
 
-import type { VNode } from "preact";
-import { useRef } from "preact/hooks";
+import { Component, type VNode } from "preact";
 
-/** Draws a row, or gives its node again while `of`, which says everything else that the node depends on, stays the same. */
-export function useSameNodes(): (row: object, of: string, draw: () => VNode) => VNode {
-  const nodes = useRef(new WeakMap<object, { of: string; node: VNode }>());
-  return (row, of, draw) => {
-    const known = nodes.current.get(row);
-    if (known?.of === of) return known.node;
-    const node = draw();
-    nodes.current.set(row, { of, node });
-    return node;
-  };
+interface KeptProps {
+  row: object;
+  /** Everything else that the row's looks depend on. */
+  of: string;
+  draw: () => VNode;
+}
+
+export class Kept extends Component<KeptProps> {
+  override shouldComponentUpdate(next: KeptProps): boolean {
+    return next.row !== this.props.row || next.of !== this.props.of;
+  }
+
+  override render({ draw }: KeptProps): VNode {
+    return draw();
+  }
 }

@@ -10,7 +10,7 @@ import { bytes, plural, seen } from "../text/format";
 import { Badge, Kind, Time } from "../ui/basics";
 import { Icon } from "../ui/icon";
 import { useCursor } from "../ui/page";
-import { useSameNodes } from "../ui/same";
+import { Kept } from "../ui/same";
 import { BulkBar } from "./bulk";
 
 interface TableProps {
@@ -56,7 +56,6 @@ export function EntryTable({ store, prefix, entries, mayChange, asOf, onBusy }: 
     setAt(index);
     toggle(index, isRange);
   };
-  const same = useSameNodes();
   const current = entries[at];
   const onCurrent = (act: (entry: Entry) => Promise<unknown>) => () => {
     if (current && mayChange) void attempt(async () => void (await act(current)), "Not changed");
@@ -108,9 +107,10 @@ export function EntryTable({ store, prefix, entries, mayChange, asOf, onBusy }: 
             {rows.map((entry, within) => {
               const index = first + within;
               const [isCurrent, isSelected] = [index === at, selected.has(entry.id)];
-              return same(entry, `${index} ${isCurrent} ${isSelected} ${mayChange} ${asOf} ${prefix}`, () => (
-                <EntryRow key={entry.id} store={store} entry={entry} isCurrent={isCurrent} isSelected={isSelected} mayChange={mayChange} prefix={prefix} asOf={asOf} onPick={(isRange) => pick.current(index, isRange)} />
-              ));
+              const draw = () => (
+                <EntryRow store={store} entry={entry} isCurrent={isCurrent} isSelected={isSelected} mayChange={mayChange} prefix={prefix} asOf={asOf} onPick={(isRange) => pick.current(index, isRange)} />
+              );
+              return <Kept key={entry.id} row={entry} of={`${index} ${isCurrent} ${isSelected} ${mayChange} ${asOf} ${prefix}`} draw={draw} />;
             })}
           </tbody>
         ))}

@@ -9,7 +9,7 @@ import { onChange } from "../state/live";
 import { usePages } from "../state/query";
 import { go, href, storePlace, usePlace, withQuery } from "../state/router";
 import { whyReadOnly } from "../state/session";
-import { mayEdit, useStore } from "../state/stores";
+import { mayEdit, useStore, useStores } from "../state/stores";
 import { seen } from "../text/format";
 import { Button, LevelBadge } from "../ui/basics";
 import { Menu } from "../ui/dialog";
@@ -24,6 +24,9 @@ import { Tree } from "./tree";
 
 export function Browse({ store }: { store: string }) {
   const row = useStore(store);
+  // What may be done with the rows decides their columns, so both are drawn at once.
+  const stores = useStores();
+  const isKnown = stores.data !== undefined || stores.error !== undefined;
   const { query } = usePlace();
   const filters = filtersOf(query);
   const asOf = query.get("as_of");
@@ -83,7 +86,7 @@ export function Browse({ store }: { store: string }) {
           <Filters filters={filters} kinds={Object.keys(row?.by_kind ?? {}).filter(Boolean)} />
           {pages.error ? (
             <Failed error={pages.error} again={pages.again} what="The list of memories" />
-          ) : pages.isLoading && pages.rows.length === 0 ? (
+          ) : !isKnown || (pages.isLoading && pages.rows.length === 0) ? (
             <Waiting rows={10} />
           ) : entries.length === 0 ? (
             <NothingHere store={store} filtered={isFiltered(query)} isPast={asOf !== null} mayChange={mayChange} />

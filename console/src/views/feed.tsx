@@ -17,7 +17,7 @@ import { attempt } from "../state/toasts";
 import { clock, count, plural, seen } from "../text/format";
 import { ActorName, Button, Kind } from "../ui/basics";
 import { Head } from "../ui/page";
-import { useSameNodes } from "../ui/same";
+import { Kept } from "../ui/same";
 import { Empty } from "../ui/states";
 
 type Row = { type: "change"; change: Change } | { type: "gap"; gap: Gap };
@@ -151,12 +151,11 @@ export function FeedView() {
   const shown = rows.filter(fits);
   const most = isWhole ? RING * 2 : isBusy ? SHOWN_BUSY : SHOWN;
   const byId = new Map(stores.map((one) => [one.memory_store_id, one]));
-  const same = useSameNodes();
   const drawn = (row: Row & { type: "change" }) => {
     const of = byId.get(row.change.memory_store_id);
     const mayUndo = mayEdit(of);
     const name = stores.length > 1 ? (of?.name ?? null) : null;
-    return same(row, `${mayUndo} ${name} ${prefs.get().zone}`, () => <FeedRow key={rowKey(row)} change={row.change} mayUndo={mayUndo} storeName={name} />);
+    return <Kept key={rowKey(row)} row={row} of={`${mayUndo} ${name} ${prefs.get().zone}`} draw={() => <FeedRow change={row.change} mayUndo={mayUndo} storeName={name} />} />;
   };
   const set = (name: string) => (event: Event) => go(withQuery({ [name]: (event.currentTarget as HTMLInputElement).value }), true);
   const loadGap = (gap: Gap) =>
