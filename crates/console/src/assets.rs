@@ -46,5 +46,5 @@ pub(crate) const ASSETS: &[Packed] = &[
     asset!("search-2HSKLW7L.js", "text/javascript; charset=utf-8", 6457),
     asset!("sessions-YJJMH4YT.js", "text/javascript; charset=utf-8", 3188),
     asset!("settings-G2X6PWTX.js", "text/javascript; charset=utf-8", 6008),
-    asset!("style-HCGSOLAM.css", "text/css; charset=utf-8", 28173),
+    asset!("style-4R2KIEDN.css", "text/css; charset=utf-8", 28234),
 ];
