@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::sdk::npm_install;
 use crate::step::{self, Report};
 
-/// One step without a browser, one with.
+/// One step without a browser, two with: what is timed has the machine to itself.
 pub(crate) fn steps(root: &Path, binary: &Path, report: &mut Report) {
     let folder = root.join("console");
     report.step("console, sources", || {
@@ -17,6 +17,9 @@ pub(crate) fn steps(root: &Path, binary: &Path, report: &mut Report) {
     report.step("console, in a browser", || {
         npm_install(&folder)?;
         step::run_tests(npm(&folder).arg("test").env("LOCI_BIN", binary))
+    });
+    report.step("console, its budgets", || {
+        step::run_tests(npm(&folder).args(["run", "budgets"]).env("LOCI_BIN", binary))
     });
 }
 
