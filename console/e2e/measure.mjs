@@ -35,6 +35,41 @@ export async function meter(page) {
   };
 }
 
+/** Milliseconds of a main thread for the work below on the machine that the budgets were set for, with nothing beside it. */
+const REFERENCE_MS = 200;
+
+/**
+ * How many times as long as on that machine work takes here and now, from 1 to 3: a core that is shared with another program, and caches
+ * that are, take more of a thread's own time for the same work.
+ */
+export async function slowness(browser) {
+  const page = await browser.newPage();
+  const { during } = await meter(page);
+  const times = [];
+  for (let turn = 0; turn < 7; turn += 1) {
+    const took = await during(() =>
+      page.evaluate(
+        () =>
+          // In a task of the page: what the test itself evaluates does not count.
+          new Promise((resolve) =>
+            setTimeout(() => {
+              const table = document.body.appendChild(document.createElement("table"));
+              for (let row = 0; row < 1500; row += 1) for (let cell = 0, line = table.insertRow(); cell < 5; cell += 1) line.insertCell().textContent = `cell ${cell} of row ${row}`;
+              const words = Array.from({ length: 20_000 }, (_, at) => String((at * 7919) % 20_011)).sort();
+              resolve(table.offsetHeight + words.length);
+              table.remove();
+            }),
+          ),
+      ),
+    );
+    times.push(took.worked);
+  }
+  await page.close();
+  const slow = Math.min(3, Math.max(1, median(times) / REFERENCE_MS));
+  console.log(`fixed work took ${rounded(times)} ms of a main thread: budgets are held ${slow.toFixed(2)} times as wide`);
+  return slow;
+}
+
 /** Waits until what was drawn last is on the screen. */
 export const painted = (page) => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
 
