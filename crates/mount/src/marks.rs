@@ -25,10 +25,11 @@ const HEADER: &str = "loci mount marks 1";
 /// Bytes of it that are read: a line takes some 150.
 const BYTES_MAX: u64 = 128 * 1024 * 1024;
 
-/// How often it is written while the mount lives, at most.
-const KEEP_EVERY: Duration = Duration::from_secs(1);
-/// How many times as long as writing it took to wait before it is written again.
-const KEEP_PAUSE: u32 = 100;
+/// How long nothing has to change before it is written while the mount lives.
+const QUIET: Duration = Duration::from_secs(1);
+/// How long it may stay unwritten if something changes all the time: to look at every file takes a
+/// moment in which nobody gets an answer.
+const LATE: Duration = Duration::from_secs(60);
 
 /// What the times were seen with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -277,18 +278,22 @@ impl Volume {
         }
     }
 
-    /// Writes it down now and then, for as long as the mount lives: it may be killed, or unmounted
+    /// Writes it down in quiet moments, for as long as the mount lives: it may be killed, or unmounted
     /// and mounted again before this process has noticed.
     pub(crate) async fn keep_remembering(self: Arc<Self>) {
-        let mut pause = KEEP_EVERY;
+        let (mut seen, mut kept) = (self.tree().changes, Instant::now());
         loop {
-            tokio::time::sleep(pause).await;
-            let began = Instant::now();
+            tokio::time::sleep(QUIET).await;
+            let changes = self.tree().changes;
+            let is_quiet = std::mem::replace(&mut seen, changes) == changes;
+            if !is_quiet && kept.elapsed() < LATE {
+                continue;
+            }
+            kept = Instant::now();
             let volume = Arc::clone(&self);
             if tokio::task::spawn_blocking(move || volume.keep_marks()).await.is_err() {
                 return;
             }
-            pause = KEEP_EVERY.max(began.elapsed() * KEEP_PAUSE);
         }
     }
 }
