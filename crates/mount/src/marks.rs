@@ -16,8 +16,8 @@ use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 /// The first line of such a file.
@@ -143,11 +143,14 @@ pub(crate) fn load(directory: &Path, store: StoreId) -> Marks {
     }
 }
 
-/// Remembers this of a store, in place of what was.
+/// Remembers this of a store, in place of what was. One at a time in this process: the end of a mount
+/// may come while a quiet moment is being used.
 pub(crate) fn save(directory: &Path, store: StoreId, marks: &Marks) -> io::Result<()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     let path = file_of(directory, store);
-    // Two mounts may save at the same moment.
+    // Another process may save at the same moment.
     let next = path.with_extension(std::process::id().to_string());
     let mut options = OpenOptions::new();
     let file = options.write(true).create(true).truncate(true).mode(0o600).open(&next)?;
@@ -324,6 +327,28 @@ mod tests {
         assert_eq!(load(&below, store), marks);
         assert!(load(&below, StoreId::from_u128(2)).is_empty());
         assert_eq!(fs::read_dir(&below).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn whoever_saves_at_the_same_moment_leaves_a_whole_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = StoreId::from_u128(1);
+        let marks = |count: u64| {
+            let mark = mark(Seen::Newest(None), SystemTime::UNIX_EPOCH);
+            Marks::from_iter((0..count).map(|key| (key, mark)))
+        };
+        std::thread::scope(|scope| {
+            for writer in 1..=4 {
+                let at = directory.path();
+                scope.spawn(move || {
+                    for turn in 0..20 {
+                        save(at, store, &marks(writer * 500 + turn)).unwrap();
+                        assert!(load(at, store).len() >= 500);
+                    }
+                });
+            }
+        });
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
     }
 
     #[test]
