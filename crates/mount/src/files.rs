@@ -5,7 +5,7 @@
 use crate::content::Change;
 use crate::history::is_history;
 use crate::names::{self, Lasting};
-use crate::node::{Ino, Looks};
+use crate::node::{Ino, Looks, Turn};
 use crate::save::Occasion;
 use crate::tree::Tree;
 use crate::volume::Volume;
@@ -171,23 +171,26 @@ impl Volume {
         self.save(ino, Occasion::Demand).await
     }
 
-    /// Ends a handle; says whether the file is still to be saved.
-    pub(crate) fn release(&self, ino: Ino, handle: u64) -> bool {
+    /// Ends a handle; gives the file's turn if it is still to be saved.
+    pub(crate) fn release(&self, ino: Ino, handle: u64) -> Option<Turn> {
         let mut tree = self.tree();
-        let Some(handle) = tree.handles.remove(&handle) else { return false };
-        let Ok(node) = tree.get_mut(ino) else { return false };
+        let handle = tree.handles.remove(&handle)?;
+        let node = tree.get_mut(ino).ok()?;
         let is_passing = names::lasting(&node.name) == Lasting::Passing;
-        let Ok(file) = node.file_mut() else { return false };
+        let is_linked = node.is_linked;
+        let file = node.file_mut().ok()?;
         file.opens = file.opens.saturating_sub(1);
         let is_last = file.opens == 0;
-        let is_pending = file.is_dirty && file.refusal().is_none();
+        let is_pending = is_linked && file.is_dirty && file.refusal().is_none();
+        let turn = Arc::clone(&file.turn);
         // Who only reads it does not make it wait longer.
         let is_to_wait = is_last && is_passing && file.saved.is_none() && file.settle_at.is_none();
         if is_to_wait {
             tree.wait(ino);
         }
         tree.forget(ino, 0);
-        is_pending && (is_last || handle.has_written || handle.has_touched)
+        let is_due = is_pending && (is_last || handle.has_written || handle.has_touched);
+        is_due.then_some(turn)
     }
 
     /// `truncate` and `ftruncate`. Without a handle there is no close to wait for: it is saved at once.

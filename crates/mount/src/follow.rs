@@ -19,6 +19,8 @@ const WAIT: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Whoever writes much makes one answer of many lines instead of many of one.
 const BREATH: Duration = Duration::from_millis(25);
+/// How long to wait after a failure, at most.
+const PAUSE_MAX: Duration = Duration::from_millis(1600);
 /// Entries to ask for at the same time.
 const AT_ONCE: usize = 16;
 
@@ -71,7 +73,7 @@ impl Volume {
                 }
             }
             let pause = Duration::from_millis(100 << failures.min(4));
-            tokio::time::sleep(pause).await;
+            tokio::time::sleep(pause.min(PAUSE_MAX)).await;
         }
     }
 
@@ -88,7 +90,7 @@ impl Volume {
         {
             let mut tree = self.tree();
             for (memory, change) in newest {
-                match is_news(&tree, &change) {
+                match is_news(&tree, store, &change) {
                     News::No => {}
                     News::Later(ino) => self.hear_later(store, ino, change),
                     News::Yes if change.is_removal => {
@@ -119,10 +121,14 @@ impl Volume {
                 drop(turn.lock().await);
             }
             let _gate = volume.gates[store].read().await;
-            let is_news = !matches!(is_news(&volume.tree(), &change), News::No);
-            if is_news {
-                // A server that fails here is asked again with the next change, or at the save.
-                let _ = volume.refresh(store, change.memory).await;
+            while !matches!(is_news(&volume.tree(), store, &change), News::No) {
+                // It is there again, for whoever could not see it before; or it will not be found.
+                volume.tree().gone.remove(&change.memory);
+                if volume.refresh(store, change.memory).await.is_ok() {
+                    break;
+                }
+                // The feed has gone on, and will not say it again.
+                tokio::time::sleep(PAUSE_MAX).await;
             }
         });
     }
@@ -134,9 +140,13 @@ enum News {
     Later(Ino),
 }
 
-fn is_news(tree: &Tree, change: &Change) -> News {
-    // One that a save here is just making is hidden behind its own file until that is known.
-    let Some(ino) = tree.by_memory.get(&change.memory).copied() else { return News::Yes };
+fn is_news(tree: &Tree, store: usize, change: &Change) -> News {
+    let Some(ino) = tree.by_memory.get(&change.memory).copied() else {
+        return match making(tree, store, change) {
+            Some(ino) => News::Later(ino),
+            None => News::Yes,
+        };
+    };
     let Ok(file) = tree.file(ino) else { return News::Yes };
     let known = file.saved.as_ref().map_or(0, |it| it.revision);
     if known >= change.revision && !change.is_removal {
@@ -146,4 +156,10 @@ fn is_news(tree: &Tree, change: &Change) -> News {
     } else {
         News::Yes
     }
+}
+
+/// The file here that is perhaps just becoming this memory: the feed can be faster than the answer.
+fn making(tree: &Tree, store: usize, change: &Change) -> Option<Ino> {
+    let ino = tree.find(store, change.path.as_ref()?.as_str())?;
+    tree.file(ino).ok().filter(|file| file.is_saving && file.saved.is_none()).map(|_| ino)
 }

@@ -379,11 +379,13 @@ impl Filesystem for Glue {
         _: bool,
         reply: ReplyEmpty,
     ) {
-        if !is_history(ino.0) && self.0.release(ino.0, handle.0) {
+        if !is_history(ino.0)
+            && let Some(turn) = self.0.release(ino.0, handle.0)
+        {
             let volume = Arc::clone(&self.0);
             self.later(async move {
                 // Nobody hears it; what is refused is marked and said in the log.
-                let _ = volume.save(ino.0, Occasion::Close).await;
+                let _ = volume.save_this(ino.0, turn, Occasion::Close).await;
             });
         }
         reply.ok();

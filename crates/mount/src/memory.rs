@@ -39,7 +39,9 @@ struct State {
     ids: u128,
     failing: Option<Refusal>,
     delay: Option<Duration>,
+    lateness: Option<Duration>,
     texts: u64,
+    entries: u64,
 }
 
 /// Stores in memory.
@@ -89,6 +91,11 @@ impl MemoryPort {
         self.state().delay = delay;
     }
 
+    /// Tells of an edit so long after it was done, from now on; the feed tells at once.
+    pub fn answer_late(&self, lateness: Option<Duration>) {
+        self.state().lateness = lateness;
+    }
+
     /// What a live memory holds.
     pub fn text_at(&self, at: usize, path: &str) -> Option<String> {
         let state = self.state();
@@ -129,6 +136,11 @@ impl MemoryPort {
     /// How many lines a store's feed has: one for each version of anything.
     pub fn versions_written(&self, at: usize) -> usize {
         self.state().shelves.get(&self.store(at)).map_or(0, |shelf| shelf.feed.len())
+    }
+
+    /// How many entries were asked for one by one.
+    pub fn entries_asked_for(&self) -> u64 {
+        self.state().entries
     }
 
     /// How many contents were asked for one by one.
@@ -334,6 +346,7 @@ impl Shelf {
             seq: self.feed.len() as u64 + 1,
             memory: entry.memory,
             version: entry.version,
+            path: Some(entry.path.clone()),
             revision: entry.revision,
             is_removal: operation == Operation::Deleted,
         });
@@ -373,7 +386,8 @@ impl Port for MemoryPort {
 
     async fn entry(&self, store: StoreId, memory: MemoryId) -> Result<Entry, Refusal> {
         self.answer().await?;
-        let state = self.state();
+        let mut state = self.state();
+        state.entries += 1;
         let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;
         shelf.find(memory).cloned().ok_or(Refusal::NotFound)
     }
@@ -395,7 +409,12 @@ impl Port for MemoryPort {
 
     async fn edit(&self, store: StoreId, edits: Vec<Edit>) -> Result<Vec<Done>, Refusal> {
         self.answer().await?;
-        self.apply(store, &edits)
+        let done = self.apply(store, &edits);
+        let lateness = self.state().lateness;
+        if let Some(lateness) = lateness {
+            tokio::time::sleep(lateness).await;
+        }
+        done
     }
 
     async fn changes(

@@ -17,6 +17,9 @@ pub(crate) type Ino = u64;
 pub(crate) const ROOT: Ino = 1;
 /// The generation of a file that was made and not written.
 pub(crate) const NEW: u64 = 1;
+
+/// Held by whoever saves or moves a file; it is that file's alone, as its number is not.
+pub(crate) type Turn = Arc<tokio::sync::Mutex<()>>;
 /// What `st_blksize` says.
 pub(crate) const BLOCK_BYTES: u32 = 4096;
 
@@ -117,7 +120,7 @@ pub(crate) struct File {
     /// Open handles.
     pub(crate) opens: u32,
     /// Held by whoever saves, renames or removes it.
-    pub(crate) turn: Arc<tokio::sync::Mutex<()>>,
+    pub(crate) turn: Turn,
     /// Whether a save is under way, so that its own change is not taken for somebody else's.
     pub(crate) is_saving: bool,
     /// Counts changes of the bytes that the kernel did not make itself.

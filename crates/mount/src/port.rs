@@ -137,6 +137,8 @@ pub struct Change {
     pub memory: MemoryId,
     /// The version that was written, or redacted.
     pub version: VersionId,
+    /// Where the memory was then; none if that is not told.
+    pub path: Option<MemoryPath>,
     /// Its revision.
     pub revision: u64,
     /// Whether the memory was removed by it.

@@ -3,7 +3,7 @@
 
 use crate::errno;
 use crate::names::{self, Lasting};
-use crate::node::{Base, Ino, NEW, Refused};
+use crate::node::{Base, Ino, NEW, Refused, Turn};
 use crate::port::{Act, At, Edit, Entry, Refusal};
 use crate::volume::{Outdated, Volume};
 use fuser::Errno;
@@ -52,13 +52,24 @@ pub(crate) fn put(text: Option<String>, to: Option<MemoryPath>) -> Act {
 impl Volume {
     /// Saves a file, if there is something to save. The error is for whoever closes it.
     pub(crate) async fn save(self: &Arc<Self>, ino: Ino, occasion: Occasion) -> Result<(), Errno> {
-        let (turn, store) = {
-            let tree = self.tree();
-            let node = tree.get(ino)?;
-            (Arc::clone(&node.file()?.turn), node.store)
-        };
+        let turn = Arc::clone(&self.tree().file(ino)?.turn);
+        self.save_this(ino, turn, occasion).await
+    }
+
+    /// The same for the file that has this turn. Whoever comes after the last descriptor was closed
+    /// may find another file under its number, which is no business of theirs.
+    pub(crate) async fn save_this(
+        self: &Arc<Self>,
+        ino: Ino,
+        turn: Turn,
+        occasion: Occasion,
+    ) -> Result<(), Errno> {
         let _turn = turn.lock().await;
+        let store = self.tree().get(ino)?.store;
         let _gate = self.gates[store].read().await;
+        if !self.tree().file(ino).is_ok_and(|file| Arc::ptr_eq(&file.turn, &turn)) {
+            return Ok(());
+        }
         self.save_in_turn(ino, occasion).await
     }
 

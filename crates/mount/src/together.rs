@@ -1,6 +1,9 @@
 //! Edits that come at the same moment go to the server together, in one request and one durable commit;
 //! one by itself goes at once. Nobody is refused because of somebody else: if a batch is refused, each
 //! edit of it goes alone.
+//!
+//! While few edits are under way, others need not wait for them. While many are, whatever comes
+//! gathers until they are answered, because a few large requests carry more than many small ones.
 
 use crate::port::{Act, Done, Edit, Refusal};
 use crate::volume::Volume;
@@ -9,10 +12,12 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
-/// Requests under way for one store: while one is being made durable, the next gathers.
+/// Requests under way for one store.
 const UNDER_WAY_MAX: usize = 2;
+/// From so many edits under way on, no other request begins beside them.
+const MANY: usize = 16;
 /// Edits of one request.
-const EDITS_MAX: usize = 128;
+const EDITS_MAX: usize = 256;
 /// Bytes of content of one request, unless one edit alone has more.
 const BYTES_MAX: usize = 512 * 1024;
 
@@ -25,7 +30,17 @@ pub(crate) struct Queue(Mutex<Waiting>);
 #[derive(Default)]
 struct Waiting {
     edits: VecDeque<(Edit, Answer)>,
+    /// Who is on the way: as long as an edit waits, at least one.
+    senders: usize,
+    /// Edits that were sent and are not answered.
     under_way: usize,
+}
+
+impl Waiting {
+    /// Whether what waits is worth a request beside what is under way.
+    fn is_enough(&self) -> bool {
+        self.under_way < MANY || self.edits.len() >= self.under_way
+    }
 }
 
 impl Queue {
@@ -37,24 +52,27 @@ impl Queue {
     fn add(&self, edit: Edit, answer: Answer) -> bool {
         let mut waiting = self.waiting();
         waiting.edits.push_back((edit, answer));
-        let is_wanted = waiting.under_way < UNDER_WAY_MAX;
-        waiting.under_way += usize::from(is_wanted);
+        let is_wanted = waiting.senders < UNDER_WAY_MAX && waiting.is_enough();
+        waiting.senders += usize::from(is_wanted);
         is_wanted
     }
 
-    /// The next batch; whoever gets none is done.
-    fn next(&self) -> Option<(Vec<Edit>, Vec<Answer>)> {
+    /// The next batch, for whoever has brought home this many answers; whoever gets none is done.
+    fn next(&self, answered: usize) -> Option<(Vec<Edit>, Vec<Answer>)> {
         let mut waiting = self.waiting();
+        waiting.under_way -= answered;
         let mut bytes = 0;
         let fits = waiting.edits.iter().take(EDITS_MAX).take_while(|(edit, _)| {
             bytes += size(edit);
             bytes <= BYTES_MAX
         });
         let count = fits.count().max(1).min(waiting.edits.len());
-        if count == 0 {
-            waiting.under_way -= 1;
+        // Where many are under way, their sender comes back for what waits.
+        if count == 0 || !waiting.is_enough() {
+            waiting.senders -= 1;
             return None;
         }
+        waiting.under_way += count;
         Some(waiting.edits.drain(..count).unzip())
     }
 }
@@ -89,7 +107,9 @@ impl Volume {
         if self.queues[store].add(edit, answer) {
             let volume = Arc::clone(self);
             self.spawn(async move {
-                while let Some((edits, answers)) = volume.queues[store].next() {
+                let mut answered = 0;
+                while let Some((edits, answers)) = volume.queues[store].next(answered) {
+                    answered = answers.len();
                     volume.send(store, edits, answers).await;
                 }
             });
@@ -135,15 +155,29 @@ mod tests {
     fn a_few_go_at_once_and_the_rest_together_within_bounds() {
         let queue = Queue::default();
         let add = |bytes| queue.add(edit(bytes), oneshot::channel().0);
-        let took = || queue.next().map(|(edits, _)| edits.len());
+        let took = |answered| queue.next(answered).map(|(edits, _)| edits.len());
         assert!(add(1) && add(1), "the first two are sent for");
         assert!(!add(BYTES_MAX * 2) && !add(1), "the others wait for those who are on their way");
-        assert_eq!([took(), took(), took()], [Some(2), Some(1), Some(1)]);
-        for _ in 0..EDITS_MAX + 5 {
-            assert!(!add(10));
-        }
-        assert_eq!([took(), took()], [Some(EDITS_MAX), Some(5)]);
-        assert_eq!([took(), took()], [None, None]);
+        assert_eq!([took(0), took(0), took(2), took(1)], [Some(2), Some(1), Some(1), None]);
         assert!(add(1), "whoever went home is sent for again");
+        assert_eq!([took(0), took(1), took(1)], [Some(1), None, None]);
+    }
+
+    #[test]
+    fn beside_many_nothing_else_begins() {
+        let queue = Queue::default();
+        let add = || queue.add(edit(10), oneshot::channel().0);
+        let took = |answered| queue.next(answered).map(|(edits, _)| edits.len());
+        assert!(add(), "the first is sent for");
+        assert_eq!(took(0), Some(1));
+        for index in 0..EDITS_MAX + 5 {
+            assert_eq!(add(), index == 0, "one more goes beside the first");
+        }
+        assert_eq!(took(0), Some(EDITS_MAX));
+        assert_eq!(took(1), None, "the first comes home, and many are still under way");
+        assert!(!add(), "so nobody is sent for");
+        assert_eq!(took(EDITS_MAX), Some(6), "the sender of the many takes what has gathered");
+        assert_eq!(took(6), None);
+        assert!(add(), "nobody is on the way any more");
     }
 }

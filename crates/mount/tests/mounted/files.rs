@@ -138,6 +138,22 @@ fn a_removed_file_lives_on_while_it_is_open() {
 }
 
 #[test]
+fn who_closes_a_removed_file_late_saves_nothing_of_the_next_one() {
+    let begun = Begun::new();
+    for round in 0..100 {
+        fs::write(begun.at("f"), "text").unwrap();
+        let mut file = OpenOptions::new().read(true).write(true).open(begun.at("f")).unwrap();
+        fs::remove_file(begun.at("f")).unwrap();
+        file.write_all(b"T").unwrap();
+        // The kernel ends the handle when it likes, and the next file has the number of this one.
+        drop(file);
+        fs::write(begun.at("f"), "new").unwrap();
+        assert_eq!(begun.port.history(0, "/f"), "created", "round {round}");
+        fs::remove_file(begun.at("f")).unwrap();
+    }
+}
+
+#[test]
 fn two_hundred_writers_make_two_hundred_versions() {
     let begun = Begun::new();
     begun.port.delay(Some(Duration::from_millis(20)));

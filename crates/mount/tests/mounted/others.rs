@@ -57,6 +57,41 @@ fn a_thousand_new_memories_are_seen_soon() {
 }
 
 #[test]
+fn the_feed_may_be_faster_than_the_answer() {
+    let begun = Begun::new();
+    begun.port.answer_late(Some(Duration::from_millis(150)));
+    std::thread::scope(|scope| {
+        for n in 0..20 {
+            let at = begun.at(&format!("mine-{n}"));
+            scope.spawn(move || fs::write(at, "x").unwrap());
+        }
+    });
+    begun.port.write(0, "/theirs", "y").unwrap();
+    within(SOON, "theirs", || begun.at("theirs").exists());
+    assert_eq!(begun.port.entries_asked_for(), 1, "only theirs was news");
+    assert_eq!(begun.port.versions_written(0), 21);
+    assert_eq!(fs::read_dir(begun.at("")).unwrap().count(), 21);
+}
+
+#[test]
+fn who_is_late_with_a_new_name_hears_it_and_keeps_both() {
+    let begun = Begun::new();
+    begun.port.delay(Some(Duration::from_millis(300)));
+    let at = begun.at("note");
+    let mine = std::thread::spawn(move || {
+        let mut file = File::create(at).unwrap();
+        file.write_all(b"mine").unwrap();
+        code(rustix::fs::fsync(&file).map_err(Into::into))
+    });
+    std::thread::sleep(Duration::from_millis(100));
+    begun.port.write(0, "/note", "theirs").unwrap();
+    assert_eq!(mine.join().unwrap(), STALE);
+    begun.port.delay(None);
+    let read = |name: &str| fs::read_to_string(begun.at(name)).unwrap_or_default();
+    within(SOON, "both", || read("note") == "theirs" && read("note.conflict") == "mine");
+}
+
+#[test]
 fn what_expires_goes_on_time() {
     let begun = Begun::new();
     begun.port.write(0, "/brief", "x").unwrap();

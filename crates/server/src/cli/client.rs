@@ -137,6 +137,18 @@ impl Client {
         self.exchange(Method::GET, target, None, Repeat::Safe).await
     }
 
+    /// Reads; the answer is given as it came, for whoever reads much.
+    pub(crate) async fn get_bytes(&self, target: &str) -> Result<Bytes, Refused> {
+        let ask = self.request(Method::GET, target)?;
+        self.bytes(&ask, Repeat::Safe).await
+    }
+
+    /// Writes, once whatever happens; body and answer are JSON as it goes over the wire.
+    pub(crate) async fn post_bytes(&self, target: &str, body: Bytes) -> Result<Bytes, Refused> {
+        let ask = self.writing(Method::POST, target, Some(body))?;
+        self.bytes(&ask, Repeat::Safe).await
+    }
+
     /// Reads with a body: there is nothing to be remembered and nothing to be done twice.
     pub(crate) async fn ask(&self, target: &str, body: &Value) -> Result<Value, Refused> {
         let mut ask = self.request(Method::POST, target)?;
@@ -177,7 +189,7 @@ impl Client {
         let mut ask = self.request(Method::POST, target)?;
         ask.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
         let answered = self.way.ask_once(&ask, body).await?;
-        parse(succeeded(body_of(answered)).await?).await
+        read(&collect(succeeded(body_of(answered)).await?).await?)
     }
 
     /// Gives back what the client holds; others may be asking it for something still.
@@ -192,21 +204,37 @@ impl Client {
         body: Option<&Value>,
         repeat: Repeat,
     ) -> Result<Value, Refused> {
-        let mut ask = self.request(method, target)?;
-        if ask.method != Method::GET {
-            let key = HeaderValue::try_from(fresh_key("cli")).expect("hex digits are plain");
-            ask.headers.insert(IDEMPOTENCY_KEY, key);
-        }
-        if let Some(body) = body {
-            ask.headers.insert(CONTENT_TYPE, JSON);
-            ask.body = Some(Bytes::from(body.to_string()));
-        }
+        let body = body.map(|body| Bytes::from(body.to_string()));
+        let ask = match method {
+            Method::GET => self.request(method, target)?,
+            _ => self.writing(method, target, body)?,
+        };
         self.whole(&ask, repeat).await
     }
 
     async fn whole(&self, ask: &Ask<'_>, repeat: Repeat) -> Result<Value, Refused> {
+        read(&self.bytes(ask, repeat).await?)
+    }
+
+    async fn bytes(&self, ask: &Ask<'_>, repeat: Repeat) -> Result<Bytes, Refused> {
         let answered = self.way.ask(ask, self.insistence(repeat)).await?;
-        parse(succeeded(body_of(answered)).await?).await
+        collect(succeeded(body_of(answered)).await?).await
+    }
+
+    /// A request that may arrive twice and happens once.
+    fn writing<'a>(
+        &self,
+        method: Method,
+        target: &'a str,
+        body: Option<Bytes>,
+    ) -> Result<Ask<'a>, Failure> {
+        let mut ask = self.request(method, target)?;
+        let key = HeaderValue::try_from(fresh_key("cli")).expect("hex digits are plain");
+        ask.headers.insert(IDEMPOTENCY_KEY, key);
+        if body.is_some() {
+            ask.headers.insert(CONTENT_TYPE, JSON);
+        }
+        Ok(Ask { body, ..ask })
     }
 
     fn insistence(&self, repeat: Repeat) -> Insistence {
@@ -248,13 +276,16 @@ async fn succeeded(response: Response<Body>) -> Result<Response<Body>, Refused> 
         return Ok(response);
     }
     // An answer without our envelope comes from something in between.
-    let body = parse(response).await.unwrap_or(Value::Null);
+    let body = collect(response).await.and_then(|bytes| read(&bytes)).unwrap_or(Value::Null);
     Err(Refused::Answer { status, body })
 }
 
-async fn parse(response: Response<Body>) -> Result<Value, Refused> {
+async fn collect(response: Response<Body>) -> Result<Bytes, Refused> {
     let bytes = response.into_body().collect().await;
-    let bytes = bytes.map_err(|error| Broken::Connection(error.to_string()))?.to_bytes();
-    serde_json::from_slice(&bytes)
+    Ok(bytes.map_err(|error| Broken::Connection(error.to_string()))?.to_bytes())
+}
+
+fn read(bytes: &[u8]) -> Result<Value, Refused> {
+    serde_json::from_slice(bytes)
         .map_err(|_| Failure::failed("the answer is not one of a loci server").into())
 }

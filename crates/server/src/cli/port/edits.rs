@@ -1,52 +1,84 @@
 //! Edits as the wire has them: what is kept is absent, what is cleared is null.
 
+use bytes::Bytes;
 use loci_model::{AttributesPatch, Expect, Patch, Visibility};
 use loci_mount::port::{Act, At, Edit};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// One edit as JSON.
-pub(super) fn wire(edit: &Edit) -> Value {
-    let mut wire = Map::new();
-    match &edit.at {
-        At::Memory(memory) => wire.insert("memory_id".into(), json!(memory.to_string())),
-        At::Path(path) => wire.insert("path".into(), json!(path.as_str())),
-    };
-    let expect = match edit.expect {
-        Expect::Anything => None,
-        Expect::Absent => Some(json!({"type": "absent"})),
-        Expect::Present => Some(json!({"type": "present"})),
-        Expect::Digest(digest) => {
-            Some(json!({"type": "content_sha256", "content_sha256": digest.to_string()}))
-        }
-        Expect::Revision(revision) => Some(json!({"type": "revision", "revision": revision})),
-    };
-    if let Some(expect) = expect {
-        wire.insert("expect".into(), expect);
+/// A batch as it goes over the wire.
+pub(super) fn wire(edits: &[Edit], reason: &str) -> Bytes {
+    #[derive(Serialize)]
+    struct Batch<'a> {
+        edits: Vec<Wire<'a>>,
+        reason: &'a str,
     }
-    match &edit.act {
-        Act::Put { text, to, attributes } => {
-            wire.insert("op".into(), json!("put"));
-            if let Some(text) = text {
-                wire.insert("content".into(), json!(text));
+    let batch = Batch { edits: edits.iter().map(Wire::of).collect(), reason };
+    serde_json::to_vec(&batch).expect("texts and numbers are JSON").into()
+}
+
+/// One edit; what is absent is not said.
+#[derive(Serialize, Default)]
+struct Wire<'a> {
+    op: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expect: Option<Holds>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<&'a str>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    attributes: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    separator: Option<&'static str>,
+}
+
+/// What must hold.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Holds {
+    Absent,
+    Present,
+    ContentSha256 { content_sha256: String },
+    Revision { revision: u64 },
+}
+
+impl<'a> Wire<'a> {
+    fn of(edit: &'a Edit) -> Self {
+        let (path, memory_id) = match &edit.at {
+            At::Memory(memory) => (None, Some(memory.to_string())),
+            At::Path(path) => (Some(path.as_str()), None),
+        };
+        let expect = match edit.expect {
+            Expect::Anything => None,
+            Expect::Absent => Some(Holds::Absent),
+            Expect::Present => Some(Holds::Present),
+            Expect::Digest(digest) => {
+                Some(Holds::ContentSha256 { content_sha256: digest.to_string() })
             }
-            if let Some(to) = to {
-                wire.insert("to".into(), json!(to.as_str()));
+            Expect::Revision(revision) => Some(Holds::Revision { revision }),
+        };
+        let about = Self { path, memory_id, expect, ..Self::default() };
+        match &edit.act {
+            Act::Put { text, to, attributes } => Self {
+                op: "put",
+                content: text.as_deref(),
+                to: to.as_ref().map(|to| to.as_str()),
+                attributes: patch(attributes),
+                ..about
+            },
+            Act::Append(text) => {
+                Self { op: "append", text: Some(text), separator: Some(""), ..about }
             }
-            let attributes = patch(attributes);
-            if !attributes.is_empty() {
-                wire.insert("attributes".into(), Value::Object(attributes));
-            }
-        }
-        Act::Append(text) => {
-            wire.insert("op".into(), json!("append"));
-            wire.insert("text".into(), json!(text));
-            wire.insert("separator".into(), json!(""));
-        }
-        Act::Remove => {
-            wire.insert("op".into(), json!("remove"));
+            Act::Remove => Self { op: "remove", ..about },
         }
     }
-    Value::Object(wire)
 }
 
 fn patch(patch: &AttributesPatch) -> Map<String, Value> {
@@ -85,7 +117,7 @@ fn patch(patch: &AttributesPatch) -> Map<String, Value> {
     set.collect()
 }
 
-fn set<T: serde::Serialize>(patch: &Patch<T>) -> Option<Value> {
+fn set<T: Serialize>(patch: &Patch<T>) -> Option<Value> {
     match patch {
         Patch::Keep => None,
         Patch::Set(value) => Some(json!(value)),
@@ -96,6 +128,13 @@ fn set<T: serde::Serialize>(patch: &Patch<T>) -> Option<Value> {
 mod tests {
     use super::*;
     use loci_model::MemoryPath;
+
+    fn wire(edit: &Edit) -> Value {
+        let batch: Value =
+            serde_json::from_slice(&super::wire(std::slice::from_ref(edit), "mount")).unwrap();
+        assert_eq!(batch["reason"], "mount");
+        batch["edits"][0].clone()
+    }
 
     fn at(path: &str) -> At {
         At::Path(MemoryPath::parse(path).unwrap())

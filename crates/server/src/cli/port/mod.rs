@@ -17,10 +17,10 @@ pub(crate) use stores::{Chosen, Selection, Wanted};
 use super::client::{Client, Patience};
 use super::find::{encode, store_url};
 use async_trait::async_trait;
+use bytes::Bytes;
 use loci_model::{MemoryId, StoreId, VersionId};
 use loci_mount::Port;
 use loci_mount::port::{Change, Done, Edit, Edition, Entry, Listed, Listing, Refusal, StoreSeen};
-use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
@@ -54,9 +54,9 @@ impl HttpPort {
         Self { client, stores, principal, room: Semaphore::new(AT_ONCE_MAX), reason }
     }
 
-    async fn get(&self, target: &str) -> Result<Value, Refusal> {
+    async fn get(&self, target: &str) -> Result<Bytes, Refusal> {
         let _place = self.room.acquire().await.expect("never closed");
-        self.client.get(target).await.map_err(|refused| refusal(&refused))
+        self.client.get_bytes(target).await.map_err(|refused| refusal(&refused))
     }
 }
 
@@ -97,23 +97,19 @@ impl Port for HttpPort {
         let url = store_url(&store.to_string());
         // The entry is one look, and mostly it is still at that version.
         let head = self.get(&format!("{url}/entries/{memory}?view=full")).await;
-        if let Ok(head) = &head
-            && head["memory_version_id"] == json!(version.to_string())
-            && let Some(text) = head["content"].as_str()
-        {
-            return Ok(text.to_owned());
+        if let Some(text) = head.ok().and_then(|head| parse::text_at(&head, version)) {
+            return Ok(text);
         }
         let found = self.get(&format!("{url}/memory_versions/{version}")).await?;
-        found["content"].as_str().map(str::to_owned).ok_or(Refusal::NotFound)
+        parse::text(&found)?.ok_or(Refusal::NotFound)
     }
 
     async fn edit(&self, store: StoreId, edits: Vec<Edit>) -> Result<Vec<Done>, Refusal> {
         let _place = self.room.acquire().await.expect("never closed");
-        let edits: Vec<Value> = edits.iter().map(edits::wire).collect();
-        let body = json!({"edits": edits, "reason": self.reason});
+        let body = edits::wire(&edits, self.reason);
         let url = format!("{}/edits", store_url(&store.to_string()));
-        let answer = self.client.post(&url, &body).await.map_err(|refused| refusal(&refused))?;
-        parse::done(&answer, &self.principal)
+        let answer = self.client.post_bytes(&url, body).await;
+        parse::done(&answer.map_err(|refused| refusal(&refused))?, &self.principal)
     }
 
     async fn changes(
@@ -124,7 +120,7 @@ impl Port for HttpPort {
     ) -> Result<Vec<Change>, Refusal> {
         let (url, wait) = (store_url(&store.to_string()), wait.as_secs().min(30));
         let target = format!("{url}/changes?after={after}&limit={CHANGES}&wait_seconds={wait}");
-        let page = self.client.get(&target).await.map_err(|refused| refusal(&refused))?;
+        let page = self.client.get_bytes(&target).await.map_err(|refused| refusal(&refused))?;
         parse::changes(&page)
     }
 
@@ -137,15 +133,15 @@ impl Port for HttpPort {
                 Some(page) => format!("{first}&page={}", encode(page)),
                 None => first.clone(),
             };
-            let found = self.get(&target).await?;
-            newest_first.extend(found["data"].as_array().into_iter().flatten().cloned());
-            page = found["next_page"].as_str().map(str::to_owned);
+            let found = parse::versions(&self.get(&target).await?)?;
+            newest_first.extend(found.data);
+            page = found.next_page;
             if page.is_none() {
-                return parse::editions(&newest_first, newest_first.len() as u64);
+                return Ok(parse::editions(&newest_first, newest_first.len() as u64));
             }
         }
         // The oldest are left out, so the newest one has to say its number.
         let head = self.entry(store, memory).await?;
-        parse::editions(&newest_first, head.revision)
+        Ok(parse::editions(&newest_first, head.revision))
     }
 }

@@ -1,156 +1,292 @@
 //! Reads what the server says into the mount's own nouns. An answer that lacks what it must have does
 //! not come from a server that this program knows, and counts as none.
+//!
+//! A mount reads one line for every file it writes, so they are read from the bytes as they come,
+//! without a tree of values in between.
 
-use loci_model::{Attributes, MemoryPath, Operation, Timestamp, Visibility};
+use loci_model::{
+    Attributes, Digest, MemoryId, MemoryPath, Operation, Timestamp, VersionId, Visibility,
+};
 use loci_mount::port::{Change, Done, Edition, Entry, Listed, Refusal};
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_json::Value;
-use std::str::FromStr;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
 
-fn strange(what: &str) -> Refusal {
-    Refusal::Unreachable(format!("the answer has no {what} that this program understands"))
+/// What is written as a text and means something.
+trait Meaning: Sized {
+    const NAME: &'static str;
+    fn read(text: &str) -> Option<Self>;
 }
 
-/// A text field that has to be there and be right.
-fn read<T: FromStr>(value: &Value, field: &'static str) -> Result<T, Refusal> {
-    let text = value[field].as_str().ok_or_else(|| strange(field))?;
-    text.parse().map_err(|_| strange(field))
+macro_rules! meaning {
+    ($($noun:ty, $name:literal, $read:expr;)*) => {
+        $(impl Meaning for $noun {
+            const NAME: &'static str = $name;
+            fn read(text: &str) -> Option<Self> {
+                let read: fn(&str) -> Option<Self> = $read;
+                read(text)
+            }
+        })*
+    };
 }
 
-fn number(value: &Value, field: &'static str) -> Result<u64, Refusal> {
-    value[field].as_u64().ok_or_else(|| strange(field))
+meaning! {
+    MemoryId, "a memory's id", |text| text.parse().ok();
+    VersionId, "a version's id", |text| text.parse().ok();
+    Digest, "a digest", |text| text.parse().ok();
+    MemoryPath, "a path", |text| MemoryPath::parse(text).ok();
+    Timestamp, "a moment", |text| Timestamp::parse(text).ok();
+    Visibility, "a visibility", |text| Some(match text {
+        "internal" => Visibility::Internal,
+        "quarantine" => Visibility::Quarantine,
+        _ => Visibility::Context,
+    });
+    Operation, "an operation", |text| Some(match text {
+        "created" => Operation::Created,
+        "modified" => Operation::Modified,
+        "deleted" => Operation::Deleted,
+        _ => return None,
+    });
 }
 
-fn moment(value: &Value, field: &'static str) -> Result<Timestamp, Refusal> {
-    let text = value[field].as_str().ok_or_else(|| strange(field))?;
-    Timestamp::parse(text).map_err(|_| strange(field))
+/// A text, read.
+struct Said<T>(T);
+
+impl<'de, T: Meaning> Deserialize<'de> for Said<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Reading<T>(PhantomData<T>);
+        impl<T: Meaning> Visitor<'_> for Reading<T> {
+            type Value = Said<T>;
+
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str(T::NAME)
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Said<T>, E> {
+                T::read(text).map(Said).ok_or_else(|| E::custom(format_args!("not {}", T::NAME)))
+            }
+        }
+        from.deserialize_str(Reading(PhantomData))
+    }
 }
 
-fn text(value: &Value, field: &str) -> Option<String> {
-    value[field].as_str().map(str::to_owned)
+/// A memory, as the server tells of it; the rest of what it tells is not needed here.
+#[derive(serde::Deserialize)]
+struct Told<'a> {
+    id: Said<MemoryId>,
+    memory_version_id: Said<VersionId>,
+    revision: u64,
+    path: Said<MemoryPath>,
+    content_sha256: Said<Digest>,
+    size_bytes: u64,
+    #[serde(default)]
+    is_sealed: bool,
+    created_at: Said<Timestamp>,
+    updated_at: Said<Timestamp>,
+    #[serde(borrow)]
+    partition: Option<Cow<'a, str>>,
+    kind: Option<String>,
+    #[serde(default)]
+    tags: Vec<String>,
+    importance: Option<u8>,
+    #[serde(default)]
+    pinned: bool,
+    visibility: Option<Said<Visibility>>,
+    expires_at: Option<Said<Timestamp>>,
+    source: Option<String>,
+    scope: Option<String>,
+    summary: Option<String>,
+    media_type: Option<String>,
+    metadata: Option<Value>,
+    content: Option<String>,
 }
 
-fn path(value: &Value) -> Result<MemoryPath, Refusal> {
-    let text = value["path"].as_str().ok_or_else(|| strange("path"))?;
-    MemoryPath::parse(text).map_err(|_| strange("path"))
+impl Told<'_> {
+    fn entry(self, principal: &str) -> (Entry, Option<String>) {
+        let attributes = Attributes {
+            kind: self.kind,
+            tags: self.tags,
+            importance: self.importance,
+            pinned: self.pinned,
+            visibility: self.visibility.map_or(Visibility::Context, |it| it.0),
+            expires_at: self.expires_at.map(|it| it.0),
+            source: self.source,
+            scope: self.scope,
+            summary: self.summary,
+            media_type: self.media_type,
+            metadata: self.metadata.map(|it| it.to_string()),
+        };
+        let entry = Entry {
+            memory: self.id.0,
+            version: self.memory_version_id.0,
+            revision: self.revision,
+            path: self.path.0,
+            digest: self.content_sha256.0,
+            size_bytes: self.size_bytes,
+            created_at: self.created_at.0,
+            updated_at: self.updated_at.0,
+            attributes,
+            is_own: self.partition.is_none_or(|owner| owner == principal),
+        };
+        (entry, self.content)
+    }
 }
 
-fn items(value: &Value) -> Result<&[Value], Refusal> {
-    value["data"].as_array().map(Vec::as_slice).ok_or_else(|| strange("data"))
+/// A whole answer.
+fn answer<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Refusal> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        Refusal::Unreachable(format!("the answer is none that this program understands: {error}"))
+    })
 }
 
 /// An entry; none if it is sealed.
-pub(super) fn entry(value: &Value, principal: &str) -> Result<Option<Entry>, Refusal> {
-    if value["is_sealed"] == Value::Bool(true) {
-        return Ok(None);
-    }
-    any_entry(value, principal).map(Some)
-}
-
-fn any_entry(value: &Value, principal: &str) -> Result<Entry, Refusal> {
-    Ok(Entry {
-        memory: read(value, "id")?,
-        version: read(value, "memory_version_id")?,
-        revision: number(value, "revision")?,
-        path: path(value)?,
-        digest: read(value, "content_sha256")?,
-        size_bytes: number(value, "size_bytes")?,
-        created_at: moment(value, "created_at")?,
-        updated_at: moment(value, "updated_at")?,
-        attributes: attributes(value)?,
-        is_own: value["partition"].as_str().is_none_or(|owner| owner == principal),
-    })
-}
-
-fn attributes(value: &Value) -> Result<Attributes, Refusal> {
-    let tags = value["tags"].as_array().into_iter().flatten();
-    Ok(Attributes {
-        kind: text(value, "kind"),
-        tags: tags.filter_map(|tag| tag.as_str().map(str::to_owned)).collect(),
-        importance: value["importance"].as_u64().and_then(|number| u8::try_from(number).ok()),
-        pinned: value["pinned"].as_bool().unwrap_or(false),
-        visibility: match value["visibility"].as_str() {
-            Some("internal") => Visibility::Internal,
-            Some("quarantine") => Visibility::Quarantine,
-            _ => Visibility::Context,
-        },
-        expires_at: match value["expires_at"].is_string() {
-            true => Some(moment(value, "expires_at")?),
-            false => None,
-        },
-        source: text(value, "source"),
-        scope: text(value, "scope"),
-        summary: text(value, "summary"),
-        media_type: text(value, "media_type"),
-        metadata: match &value["metadata"] {
-            Value::Null => None,
-            some => Some(some.to_string()),
-        },
-    })
+pub(super) fn entry(bytes: &[u8], principal: &str) -> Result<Option<Entry>, Refusal> {
+    let told: Told<'_> = answer(bytes)?;
+    Ok((!told.is_sealed).then(|| told.entry(principal).0))
 }
 
 /// A page of entries; directories come from paths and are left out.
-pub(super) fn listed(page: &Value, principal: &str) -> Result<Listed, Refusal> {
-    let mut entries = Vec::new();
-    for item in items(page)? {
-        if item["type"] != "entry" {
+pub(super) fn listed(bytes: &[u8], principal: &str) -> Result<Listed, Refusal> {
+    #[derive(serde::Deserialize)]
+    struct Page<'a> {
+        #[serde(borrow)]
+        data: Vec<&'a RawValue>,
+        next_page: Option<String>,
+        last_seq: u64,
+    }
+    #[derive(serde::Deserialize)]
+    struct Sort<'a> {
+        #[serde(rename = "type", borrow)]
+        name: Cow<'a, str>,
+    }
+    let page: Page<'_> = answer(bytes)?;
+    let mut entries = Vec::with_capacity(page.data.len());
+    for item in page.data {
+        let item = item.get().as_bytes();
+        if answer::<Sort<'_>>(item)?.name != "entry" {
             continue;
         }
-        if let Some(entry) = entry(item, principal)? {
-            entries.push((entry, text(item, "content")));
+        let told: Told<'_> = answer(item)?;
+        if !told.is_sealed {
+            entries.push(told.entry(principal));
         }
     }
-    let last_seq = number(page, "last_seq")?;
-    Ok(Listed { entries, next: text(page, "next_page"), last_seq })
-}
-
-fn operation(value: &Value) -> Result<Option<Operation>, Refusal> {
-    match value["operation"].as_str() {
-        Some("created") => Ok(Some(Operation::Created)),
-        Some("modified") => Ok(Some(Operation::Modified)),
-        Some("deleted") => Ok(Some(Operation::Deleted)),
-        Some(_) => Err(strange("operation")),
-        None => Ok(None),
-    }
+    Ok(Listed { entries, next: page.next_page, last_seq: page.last_seq })
 }
 
 /// What a batch did.
-pub(super) fn done(answer: &Value, principal: &str) -> Result<Vec<Done>, Refusal> {
-    let one = |item: &Value| {
-        let entry = any_entry(&item["entry"], principal)?;
-        Ok(Done { entry, operation: operation(item)? })
+pub(super) fn done(bytes: &[u8], principal: &str) -> Result<Vec<Done>, Refusal> {
+    #[derive(serde::Deserialize)]
+    struct Batch<'a> {
+        #[serde(borrow)]
+        data: Vec<Line<'a>>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Line<'a> {
+        operation: Option<Said<Operation>>,
+        #[serde(borrow)]
+        entry: Told<'a>,
+    }
+    let one = |line: Line<'_>| Done {
+        entry: line.entry.entry(principal).0,
+        operation: line.operation.map(|it| it.0),
     };
-    items(answer)?.iter().map(one).collect()
+    Ok(answer::<Batch<'_>>(bytes)?.data.into_iter().map(one).collect())
 }
 
 /// A page of the feed.
-pub(super) fn changes(page: &Value) -> Result<Vec<Change>, Refusal> {
-    let one = |item: &Value| {
-        Ok(Change {
-            seq: number(item, "seq")?,
-            memory: read(item, "memory_id")?,
-            version: read(item, "memory_version_id")?,
-            revision: number(item, "revision")?,
-            is_removal: item["operation"] == "deleted",
-        })
+pub(super) fn changes(bytes: &[u8]) -> Result<Vec<Change>, Refusal> {
+    #[derive(serde::Deserialize)]
+    struct Page<'a> {
+        #[serde(borrow)]
+        data: Vec<Line<'a>>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Line<'a> {
+        seq: u64,
+        memory_id: Said<MemoryId>,
+        memory_version_id: Said<VersionId>,
+        path: Option<Said<MemoryPath>>,
+        revision: u64,
+        #[serde(borrow)]
+        operation: Cow<'a, str>,
+    }
+    let one = |line: Line<'_>| Change {
+        seq: line.seq,
+        memory: line.memory_id.0,
+        version: line.memory_version_id.0,
+        path: line.path.map(|it| it.0),
+        revision: line.revision,
+        is_removal: line.operation == "deleted",
     };
-    items(page)?.iter().map(one).collect()
+    Ok(answer::<Page<'_>>(bytes)?.data.into_iter().map(one).collect())
+}
+
+/// One page of a memory's versions, the newest first.
+#[derive(serde::Deserialize)]
+pub(super) struct Versions {
+    pub(super) data: Vec<Version>,
+    pub(super) next_page: Option<String>,
+}
+
+/// One of them.
+#[derive(serde::Deserialize)]
+pub(super) struct Version {
+    id: Said<VersionId>,
+    operation: Said<Operation>,
+    content_sha256: Option<String>,
+    content_size_bytes: Option<u64>,
+    redacted_at: Option<String>,
+    created_at: Said<Timestamp>,
+    #[serde(default)]
+    created_by: Value,
+}
+
+/// A page of versions.
+pub(super) fn versions(bytes: &[u8]) -> Result<Versions, Refusal> {
+    answer(bytes)
 }
 
 /// Versions, oldest first, of a list with the newest first and the number of that one.
-pub(super) fn editions(newest_first: &[Value], newest: u64) -> Result<Vec<Edition>, Refusal> {
+pub(super) fn editions(newest_first: &[Version], newest: u64) -> Vec<Edition> {
     let count = newest_first.len() as u64;
-    let one = |(index, item): (usize, &Value)| {
-        let has_content = item["content_sha256"].is_string() && item["redacted_at"].is_null();
-        Ok(Edition {
-            version: read(item, "id")?,
+    let one = |(index, it): (usize, &Version)| {
+        let has_content = it.content_sha256.is_some() && it.redacted_at.is_none();
+        Edition {
+            version: it.id.0,
             revision: (newest + 1 + index as u64).saturating_sub(count),
-            operation: operation(item)?.ok_or_else(|| strange("operation"))?,
-            size_bytes: item["content_size_bytes"].as_u64().filter(|_| has_content),
-            created_at: moment(item, "created_at")?,
-            actor: super::super::output::actor(&item["created_by"]),
-        })
+            operation: it.operation.0,
+            size_bytes: it.content_size_bytes.filter(|_| has_content),
+            created_at: it.created_at.0,
+            actor: super::super::output::actor(&it.created_by),
+        }
     };
     newest_first.iter().rev().enumerate().map(one).collect()
+}
+
+/// The version that a memory is at, and its text.
+#[derive(serde::Deserialize)]
+struct Head {
+    memory_version_id: Said<VersionId>,
+    content: Option<String>,
+}
+
+/// The text of a memory, if it is at this version.
+pub(super) fn text_at(bytes: &[u8], version: VersionId) -> Option<String> {
+    let head: Head = answer(bytes).ok()?;
+    head.content.filter(|_| head.memory_version_id.0 == version)
+}
+
+/// The text of a version, if it has one.
+pub(super) fn text(bytes: &[u8]) -> Result<Option<String>, Refusal> {
+    #[derive(serde::Deserialize)]
+    struct Whole {
+        content: Option<String>,
+    }
+    answer::<Whole>(bytes).map(|it| it.content)
 }
 
 #[cfg(test)]
@@ -175,7 +311,7 @@ mod tests {
         sealed["is_sealed"] = json!(true);
         let directory = json!({"type": "directory", "path": "/x/"});
         let page = json!({"data": [directory, sealed, found()], "next_page": "p", "last_seq": 9});
-        let listed = listed(&page, "prn_x").unwrap();
+        let listed = listed(page.to_string().as_bytes(), "prn_x").unwrap();
         assert_eq!(
             (listed.entries.len(), listed.next.as_deref(), listed.last_seq),
             (1, Some("p"), 9)
@@ -190,8 +326,11 @@ mod tests {
     fn whose_a_partition_is_says_the_principal() {
         let mut other = found();
         other["partition"] = json!("prn_y");
-        assert!(!any_entry(&other, "prn_x").unwrap().is_own);
-        assert!(any_entry(&other, "prn_y").unwrap().is_own);
+        let is_own = |principal| {
+            let entry = entry(other.to_string().as_bytes(), principal).unwrap();
+            entry.unwrap().is_own
+        };
+        assert!(!is_own("prn_x") && is_own("prn_y"));
     }
 
     #[test]
@@ -199,8 +338,38 @@ mod tests {
         for field in ["id", "path", "revision", "content_sha256", "updated_at"] {
             let mut value = found();
             value[field] = Value::Null;
-            assert!(matches!(any_entry(&value, ""), Err(Refusal::Unreachable(_))), "{field}");
+            let told = value.to_string();
+            let read = [
+                entry(told.as_bytes(), "").map(drop),
+                done(format!(r#"{{"data":[{{"operation":null,"entry":{told}}}]}}"#).as_bytes(), "")
+                    .map(drop),
+            ];
+            for answer in read {
+                assert!(matches!(answer, Err(Refusal::Unreachable(_))), "{field}");
+            }
         }
+    }
+
+    #[test]
+    fn a_batch_and_a_feed_say_what_happened() {
+        let mut written = found();
+        written["path"] = json!("/with \"quotes\" and \u{1f9e0}");
+        let answer = json!({"data": [{"operation": "created", "entry": written},
+            {"operation": null, "entry": found()}]});
+        let done = done(answer.to_string().as_bytes(), "").unwrap();
+        assert_eq!(done[0].operation, Some(Operation::Created));
+        assert_eq!(done[0].entry.path.as_str(), "/with \"quotes\" and \u{1f9e0}");
+        assert_eq!((done[1].operation, done[1].entry.path.as_str()), (None, "/a"));
+        let line = |operation: &str, path: Value| {
+            json!({"seq": 4, "type": "change", "operation": operation, "path": path,
+                "memory_id": "mem_011111111111111111111111", "revision": 2,
+                "memory_version_id": "memver_011111111111111111111111"})
+        };
+        let page = json!({"data": [line("deleted", json!("/a")), line("redacted", Value::Null)]});
+        let changes = changes(page.to_string().as_bytes()).unwrap();
+        assert!(changes[0].is_removal && !changes[1].is_removal);
+        let paths = changes.iter().map(|it| it.path.as_ref().map(|path| path.as_str()));
+        assert_eq!(paths.collect::<Vec<_>>(), [Some("/a"), None]);
     }
 
     #[test]
@@ -210,9 +379,11 @@ mod tests {
                 "created_at": "2026-01-01T00:00:00Z", "redacted_at": null,
                 "content_sha256": "00", "content_size_bytes": 1})
         };
-        let newest_first = [version("modified"), version("modified"), version("created")];
+        let data = [version("modified"), version("modified"), version("created")];
+        let page = json!({"data": data, "next_page": null}).to_string();
+        let newest_first = versions(page.as_bytes()).unwrap().data;
         let numbers = |newest| {
-            let editions = editions(&newest_first, newest).unwrap();
+            let editions = editions(&newest_first, newest);
             editions.iter().map(|edition| edition.revision).collect::<Vec<_>>()
         };
         assert_eq!(numbers(3), [1, 2, 3]);
