@@ -120,14 +120,18 @@ impl Volume {
             if let Ok(turn) = turn {
                 drop(turn.lock().await);
             }
-            let _gate = volume.gates[store].read().await;
-            while !matches!(is_news(&volume.tree(), store, &change), News::No) {
+            loop {
+                let gate = volume.gates[store].read().await;
+                if matches!(is_news(&volume.tree(), store, &change), News::No) {
+                    break;
+                }
                 // It is there again, for whoever could not see it before; or it will not be found.
                 volume.tree().gone.remove(&change.memory);
                 if volume.refresh(store, change.memory).await.is_ok() {
                     break;
                 }
                 // The feed has gone on, and will not say it again.
+                drop(gate);
                 tokio::time::sleep(PAUSE_MAX).await;
             }
         });
