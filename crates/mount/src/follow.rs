@@ -19,8 +19,8 @@ const WAIT: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Whoever writes much makes one answer of many lines instead of many of one.
 const BREATH: Duration = Duration::from_millis(25);
-/// How long to wait after a failure, at most.
-const PAUSE_MAX: Duration = Duration::from_millis(1600);
+/// How long to wait before a memory that could not be asked for is asked for again.
+const PAUSE: Duration = Duration::from_secs(1);
 /// Entries to ask for at the same time.
 const AT_ONCE: usize = 16;
 
@@ -73,7 +73,7 @@ impl Volume {
                 }
             }
             let pause = Duration::from_millis(100 << failures.min(4));
-            tokio::time::sleep(pause.min(PAUSE_MAX)).await;
+            tokio::time::sleep(pause).await;
         }
     }
 
@@ -132,7 +132,7 @@ impl Volume {
                 }
                 // The feed has gone on, and will not say it again.
                 drop(gate);
-                tokio::time::sleep(PAUSE_MAX).await;
+                tokio::time::sleep(PAUSE).await;
             }
         });
     }

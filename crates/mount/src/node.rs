@@ -13,13 +13,12 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// The number of an inode.
 pub(crate) type Ino = u64;
+/// Held by whoever saves, renames or removes a file; it is that file's alone, as its number is not.
+pub(crate) type Turn = Arc<tokio::sync::Mutex<()>>;
 /// The root of the mount.
 pub(crate) const ROOT: Ino = 1;
 /// The generation of a file that was made and not written.
 pub(crate) const NEW: u64 = 1;
-
-/// Held by whoever saves or moves a file; it is that file's alone, as its number is not.
-pub(crate) type Turn = Arc<tokio::sync::Mutex<()>>;
 /// What `st_blksize` says.
 pub(crate) const BLOCK_BYTES: u32 = 4096;
 
@@ -119,7 +118,7 @@ pub(crate) struct File {
     pub(crate) refused: Option<Refused>,
     /// Open handles.
     pub(crate) opens: u32,
-    /// Held by whoever saves, renames or removes it.
+    /// Whose turn it is.
     pub(crate) turn: Turn,
     /// Whether a save is under way, so that its own change is not taken for somebody else's.
     pub(crate) is_saving: bool,

@@ -3,7 +3,8 @@
 //! edit of it goes alone.
 //!
 //! While few edits are under way, others need not wait for them. While many are, whatever comes
-//! gathers until they are answered, because a few large requests carry more than many small ones.
+//! gathers until it is as much or until they are answered, because a few large requests carry more
+//! than many small ones.
 
 use crate::port::{Act, Done, Edit, Refusal};
 use crate::volume::Volume;
@@ -14,7 +15,7 @@ use tokio::sync::oneshot;
 
 /// Requests under way for one store.
 const UNDER_WAY_MAX: usize = 2;
-/// From so many edits under way on, no other request begins beside them.
+/// From so many edits under way on, a request begins beside them only with as many.
 const MANY: usize = 16;
 /// Edits of one request.
 const EDITS_MAX: usize = 256;
@@ -164,7 +165,20 @@ mod tests {
     }
 
     #[test]
-    fn beside_many_nothing_else_begins() {
+    fn beside_many_only_as_many_begin() {
+        let queue = Queue::default();
+        let add = || queue.add(edit(10), oneshot::channel().0);
+        let took = |answered| queue.next(answered).map(|(edits, _)| edits.len());
+        assert!(add() && add());
+        (0..MANY).for_each(|_| assert!(!add(), "two are on the way"));
+        assert_eq!([took(0), took(0)], [Some(MANY + 2), None]);
+        (1..MANY + 2).for_each(|_| assert!(!add(), "not as many yet"));
+        assert!(add(), "as many as are under way");
+        assert_eq!(took(0), Some(MANY + 2));
+    }
+
+    #[test]
+    fn what_gathers_goes_when_the_many_are_answered() {
         let queue = Queue::default();
         let add = || queue.add(edit(10), oneshot::channel().0);
         let took = |answered| queue.next(answered).map(|(edits, _)| edits.len());

@@ -3,7 +3,7 @@
 use crate::begun::{Begun, Now, code, within};
 use loci_model::{Access, AttributesPatch, Expect, MemoryPath, Patch, Timestamp};
 use loci_mount::memory::MemoryPort;
-use loci_mount::port::{Act, At, Edit};
+use loci_mount::port::{Act, At, Edit, Refusal};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
@@ -89,6 +89,29 @@ fn who_is_late_with_a_new_name_hears_it_and_keeps_both() {
     begun.port.delay(None);
     let read = |name: &str| fs::read_to_string(begun.at(name)).unwrap_or_default();
     within(SOON, "both", || read("note") == "theirs" && read("note.conflict") == "mine");
+}
+
+#[test]
+fn what_could_not_be_asked_for_is_asked_for_again() {
+    let begun = Begun::new();
+    begun.port.delay(Some(Duration::from_millis(300)));
+    let at = begun.at("note");
+    let mine = std::thread::spawn(move || {
+        let mut file = File::create(at).unwrap();
+        file.write_all(b"mine").unwrap();
+        rustix::fs::fsync(&file).is_err()
+    });
+    std::thread::sleep(Duration::from_millis(100));
+    // Heard of while the file is being saved; then nobody answers, neither that nor whose it is.
+    begun.port.write(0, "/note", "theirs").unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    begun.port.fail(Some(Refusal::Unreachable("gone".into())));
+    assert!(mine.join().unwrap(), "the save fails");
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(begun.port.entries_asked_for(), 0);
+    begun.port.delay(None);
+    begun.port.fail(None);
+    within(SOON, "asked again", || begun.port.entries_asked_for() > 0);
 }
 
 #[test]
