@@ -10,7 +10,7 @@ use http_body_util::BodyExt;
 use loci_engine::seam::Seams;
 use loci_engine::{Context, Engine, Identified, Purpose};
 use loci_model::{Audience, Edit, MemoryPath, RequestId, limit};
-use loci_storage::mem::MemStorage;
+use loci_storage_memory::MemStorage;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tower::ServiceExt;

@@ -100,7 +100,7 @@ impl Turn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loci_storage::mem::MemStorage;
+    use loci_storage_memory::MemStorage;
 
     fn engine() -> Engine {
         Engine::new(Arc::new(MemStorage::new()), Seams::real())

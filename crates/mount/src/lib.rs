@@ -18,8 +18,6 @@ mod glue;
 mod heard;
 mod history;
 mod marks;
-#[cfg(feature = "memory")]
-pub mod memory;
 mod mounting;
 mod names;
 mod node;

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use loci_storage::Storage;
-use loci_storage::contract::Harness;
+use loci_storage_contract::Harness;
 use loci_storage_sqlite::{SqliteOptions, SqliteStorage};
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -21,4 +21,4 @@ impl Harness for Sqlite {
     }
 }
 
-loci_storage::contract_tests!(Sqlite);
+loci_storage_contract::contract_tests!(Sqlite);

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use loci_storage::Storage;
-use loci_storage::contract::Harness;
-use loci_storage::contract::random::{Durable, agree, race};
+use loci_storage_contract::Harness;
+use loci_storage_contract::random::{Durable, agree, race};
 use loci_storage_sqlite::{SqliteOptions, SqliteStorage};
 use std::path::Path;
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 //! A storage engine is a state machine: [`Storage::write`] takes one [`Mutation`] and applies it
 //! whole and durably or not at all; everything else only reads. Ids, times and decisions arrive
 //! with the mutation, so two engines given the same mutations hold the same state. The contract
-//! suite (`contract`, behind a feature) says what every engine must do, and [`mem::MemStorage`] is the
-//! simplest thing that does it.
+//! suite (crate `loci-storage-contract`) says what every engine must do, and the in-memory engine
+//! (crate `loci-storage-memory`) is the simplest thing that does it.
 #![warn(missing_docs)]
 
 pub mod column;
@@ -20,11 +20,6 @@ mod remembered;
 pub mod request;
 mod shortlist;
 pub mod tail;
-
-#[cfg(feature = "contract")]
-pub mod contract;
-#[cfg(feature = "contract")]
-pub mod mem;
 
 pub use error::StorageError;
 pub use indexing::{

@@ -45,8 +45,17 @@ const ARROWS: [(&str, &[&str]); 14] = [
 ];
 
 /// Crates that are development code themselves and are never shipped.
-const DEVELOPMENT: [&str; 6] =
-    ["xtask", "loci-it", "loci-open-policy", "loci-test-mount", "loci-test-postgres", "loci-bench"];
+const DEVELOPMENT: [&str; 9] = [
+    "xtask",
+    "loci-it",
+    "loci-open-policy",
+    "loci-mount-memory",
+    "loci-storage-contract",
+    "loci-storage-memory",
+    "loci-test-mount",
+    "loci-test-postgres",
+    "loci-bench",
+];
 
 /// The feature that takes the first lock off, and the only ones that may speak of it: whoever has
 /// it, and whoever tests the second lock, by a feature of its own that is not on by itself.

@@ -24,7 +24,7 @@ use loci_model::{
     Actor, Audience, Caller, Content, Edit, KeyScope, Level, MemoryPath, MemorySwitches, Power,
     PrincipalKind, RequestId, Timestamp,
 };
-use loci_storage::mem::MemStorage;
+use loci_storage_memory::MemStorage;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use tower::ServiceExt;

@@ -8,7 +8,7 @@ use loci_engine::seam::Seams;
 use loci_engine::{Context, Engine, FirstStart, Identified};
 use loci_model::time::Clock;
 use loci_model::{Audience, Caller, Edit, EditOp, MemoryPath, Patch, RequestId, Store, Timestamp};
-use loci_storage::mem::MemStorage;
+use loci_storage_memory::MemStorage;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};

@@ -13,7 +13,7 @@ use loci_model::time::Clock;
 use loci_model::{
     Audience, Caller, KeyScope, Principal, PrincipalKind, RequestId, StoreId, Timestamp,
 };
-use loci_storage::mem::MemStorage;
+use loci_storage_memory::MemStorage;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};

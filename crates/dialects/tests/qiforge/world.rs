@@ -9,7 +9,7 @@ use loci_engine::seam::Seams;
 use loci_engine::{Context, Engine, FirstStart, Identified, Visit};
 use loci_model::time::Clock;
 use loci_model::{Caller, Level, RequestId, Timestamp};
-use loci_storage::mem::MemStorage;
+use loci_storage_memory::MemStorage;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;

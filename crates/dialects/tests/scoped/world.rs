@@ -9,7 +9,7 @@ use loci_engine::seam::Seams;
 use loci_engine::{Context, Engine, FirstStart, HomeLimits, Identified, Purpose};
 use loci_model::time::Clock;
 use loci_model::{Audience, Caller, RequestId, StoreId, Timestamp};
-use loci_storage::mem::MemStorage;
+use loci_storage_memory::MemStorage;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -12,7 +12,7 @@ use loci_model::{
     Actor, At, Audience, Caller, Content, Edit, KeyScope, MemoryPath, Power, Principal,
     PrincipalKind, RequestId, StoreId, Timestamp,
 };
-use loci_storage::mem::MemStorage;
+use loci_storage_memory::MemStorage;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};

@@ -14,7 +14,7 @@ use loci_model::{
     View,
 };
 use loci_storage::Storage;
-use loci_storage::mem::MemStorage;
+use loci_storage_memory::MemStorage;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 

@@ -8,12 +8,12 @@ use loci_model::{
     Access, ApiKey, Attachment, Audience, Grant, GrantId, Grantee, KeyId, KeyScope, Level,
     PrincipalId, Session, SessionId, StoreId, StorePolicy, VersionId, WorkspaceId,
 };
-use loci_storage::contract::fixture::*;
-use loci_storage::mem::MemStorage;
 use loci_storage::{
     GenerationId, Mutation, NewReading, ReadingBatch, Receipt, SessionChange, Spent, Storage,
     VectorBatch, VectorSource,
 };
+use loci_storage_contract::fixture::*;
+use loci_storage_memory::MemStorage;
 use std::sync::{Arc, Mutex};
 
 const DIMS: u32 = 2;

@@ -12,8 +12,8 @@ use loci_model::{
     Caller, Cause, Grant, GrantId, Grantee, MemoryId, PrincipalId, RequestId, Session, Store,
     StoreId, Timestamp, VersionId, WorkspaceId,
 };
-use loci_storage::mem::MemStorage;
 use loci_storage::{Batch, Mutation, StampedEdit, Storage};
+use loci_storage_memory::MemStorage;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};

@@ -341,7 +341,7 @@ mod tests {
     use axum::body::Body;
     use axum::routing::any;
     use loci_engine::seam::Seams;
-    use loci_storage::mem::MemStorage;
+    use loci_storage_memory::MemStorage;
     use tower::ServiceExt;
 
     #[tokio::test(start_paused = true)]

@@ -3,8 +3,8 @@
 
 use loci_model::time::Clock;
 use loci_model::{Access, Timestamp};
-use loci_mount::memory::MemoryPort;
 use loci_mount::{Mount, Options, Unsaved};
+use loci_mount_memory::MemoryPort;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};

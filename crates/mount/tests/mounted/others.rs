@@ -2,8 +2,8 @@
 
 use crate::begun::{Begun, Now, code, within};
 use loci_model::{Access, AttributesPatch, Expect, MemoryPath, Patch, Timestamp};
-use loci_mount::memory::MemoryPort;
 use loci_mount::port::{Act, At, Edit, Refusal};
+use loci_mount_memory::MemoryPort;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::sync::Arc;

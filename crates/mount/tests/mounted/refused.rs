@@ -2,8 +2,8 @@
 
 use crate::begun::{Begun, Now, code};
 use loci_model::Access;
-use loci_mount::memory::MemoryPort;
 use loci_mount::port::Refusal;
+use loci_mount_memory::MemoryPort;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use crate::begun::{Begun, Now, code, within};
 use loci_model::Access;
-use loci_mount::memory::MemoryPort;
+use loci_mount_memory::MemoryPort;
 use rustix::fs::{XattrFlags, getxattr, listxattr, removexattr, setxattr, statvfs};
 use std::fs;
 use std::os::unix::fs::MetadataExt;

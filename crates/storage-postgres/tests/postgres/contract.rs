@@ -4,7 +4,7 @@
 use crate::database::Scratch;
 use async_trait::async_trait;
 use loci_storage::Storage;
-use loci_storage::contract::Harness;
+use loci_storage_contract::Harness;
 use std::sync::Arc;
 
 struct Postgres;
@@ -19,4 +19,4 @@ impl Harness for Postgres {
     }
 }
 
-loci_storage::contract_tests!(Postgres);
+loci_storage_contract::contract_tests!(Postgres);

@@ -2,9 +2,9 @@
 //! the same import: what it makes room for is written before it is looked for.
 
 use crate::database::Scratch;
-use loci_storage::contract::fixture::{World, remove};
 use loci_storage::log::ImportItem;
 use loci_storage::{Mutation, Storage};
+use loci_storage_contract::fixture::{World, remove};
 use std::sync::Arc;
 
 #[tokio::test(flavor = "multi_thread")]

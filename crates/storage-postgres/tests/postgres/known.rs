@@ -11,9 +11,9 @@ use loci_model::{
     Level, Membership, MemorySwitches, Principal, PrincipalId, PrincipalKind, Session, SessionId,
     Store, StoreId, StorePatch, StorePolicy, event,
 };
-use loci_storage::contract::fixture::{World, next_bits};
 use loci_storage::request::as_one_request;
 use loci_storage::{Mutation, SessionChange, Storage};
+use loci_storage_contract::fixture::{World, next_bits};
 use loci_storage_postgres::PostgresStorage;
 use std::sync::Arc;
 use tokio_postgres::NoTls;

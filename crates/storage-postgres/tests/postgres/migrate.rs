@@ -7,8 +7,8 @@ use loci_model::{
     ApiKey, Audience, Grant, GrantId, Grantee, KeyId, KeyScope, Level, MemorySwitches, VersionId,
     event,
 };
-use loci_storage::contract::fixture::{World, append, next_bits, pin};
 use loci_storage::{Mutation, NewReading, ReadingBatch, Spent, Storage};
+use loci_storage_contract::fixture::{World, append, next_bits, pin};
 use loci_storage_postgres::{PostgresOptions, PostgresStorage};
 use loci_test_postgres::{Build, Database};
 use std::sync::Arc;

@@ -4,8 +4,8 @@
 use crate::database::Scratch;
 use async_trait::async_trait;
 use loci_storage::Storage;
-use loci_storage::contract::Harness;
-use loci_storage::contract::random::{Durable, agree};
+use loci_storage_contract::Harness;
+use loci_storage_contract::random::{Durable, agree};
 use std::sync::Arc;
 
 /// Fewer than where a step costs no round trip.

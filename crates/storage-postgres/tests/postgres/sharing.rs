@@ -11,8 +11,8 @@ use loci_model::{
     MemorySwitches, Principal, PrincipalId, PrincipalKind, Store, StoreId, StorePolicy, event,
     limit,
 };
-use loci_storage::contract::fixture::{World, next_bits};
 use loci_storage::{Idempotency, Mutation, Receipt, Storage, StorageError};
+use loci_storage_contract::fixture::{World, next_bits};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::NoTls;

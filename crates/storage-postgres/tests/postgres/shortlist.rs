@@ -2,11 +2,11 @@
 //! it, as long as it is there; and a database without pgvector says that it cannot.
 
 use loci_model::{Attributes, Memory, MemoryId, PathPrefix, StoreId, Visibility};
-use loci_storage::contract::fixture::{World, describe, remove, rename, shown_as, until, update};
 use loci_storage::{
     Generation, GenerationId, Lookup, LookupFilter, Mutation, Receipt, Shortlist, Sought,
     VectorBatch, VectorSource,
 };
+use loci_storage_contract::fixture::{World, describe, remove, rename, shown_as, until, update};
 use loci_storage_postgres::{PostgresOptions, PostgresStorage};
 use loci_test_postgres::{Build, Database};
 use std::sync::Arc;

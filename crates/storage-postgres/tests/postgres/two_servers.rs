@@ -3,7 +3,7 @@
 
 use crate::database::Scratch;
 use loci_storage::Storage;
-use loci_storage::contract::random::race;
+use loci_storage_contract::random::race;
 use std::sync::Arc;
 
 const RACES: u64 = 12;

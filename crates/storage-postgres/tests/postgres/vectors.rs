@@ -3,8 +3,8 @@
 //! and what one server is enough for is one server's.
 
 use loci_model::{StorePolicy, VersionId};
-use loci_storage::contract::fixture::{World, update};
 use loci_storage::{Generation, Mutation, Receipt, Storage, VectorBatch, VectorSource};
+use loci_storage_contract::fixture::{World, update};
 use loci_storage_postgres::{PostgresOptions, PostgresStorage};
 use loci_test_postgres::{Build, Database};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::{open, world};
 use loci_storage::StorageError;
-use loci_storage::contract::fixture::all_versions;
+use loci_storage_contract::fixture::all_versions;
 use std::fs;
 use std::sync::Arc;
 

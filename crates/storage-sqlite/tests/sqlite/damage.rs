@@ -2,8 +2,8 @@
 
 use super::{new_generation, put_reading, put_vectors, world};
 use loci_model::{At, View};
-use loci_storage::contract::fixture::{append, path};
 use loci_storage::{AsOf, Mutation, StorageError};
+use loci_storage_contract::fixture::{append, path};
 use std::path::Path;
 
 fn damage(dir: &Path, sql: &str) {

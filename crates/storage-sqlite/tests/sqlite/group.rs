@@ -2,7 +2,7 @@
 
 use super::{open, world};
 use loci_storage::StorageError;
-use loci_storage::contract::fixture::{put, remove, rename};
+use loci_storage_contract::fixture::{put, remove, rename};
 use std::sync::Arc;
 use std::time::Instant;
 

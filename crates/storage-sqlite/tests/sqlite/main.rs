@@ -11,11 +11,11 @@ mod plans;
 mod scrub;
 
 use loci_model::VersionId;
-use loci_storage::contract::fixture::World;
 use loci_storage::{
     GenerationId, Mutation, NewReading, ReadingBatch, Receipt, Spent, Storage, VectorBatch,
     VectorSource,
 };
+use loci_storage_contract::fixture::World;
 use loci_storage_sqlite::{SqliteOptions, SqliteStorage};
 use std::path::Path;
 use std::sync::Arc;

@@ -8,12 +8,12 @@ use loci_model::{
     Address, ApiKey, Attributes, Audience, Grant, GrantId, Grantee, KeyId, KeyScope, Level,
     MemorySwitches, PrincipalId, PrincipalKind, Store, StorePolicy, Timestamp, VersionId, View,
 };
-use loci_storage::contract::fixture::{
+use loci_storage::{AsOf, Idempotency, Mutation};
+use loci_storage_contract::fixture::{
     START, World, all_versions, append, batch, describe, idempotency, next_bits, pin, put,
     put_sealed, remove, tagged, update,
 };
-use loci_storage::mem::MemStorage;
-use loci_storage::{AsOf, Idempotency, Mutation};
+use loci_storage_memory::MemStorage;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Opening, refusing and reopening data directories.
 
 use super::{open, options, world};
-use loci_storage::contract::fixture::{World, all_versions, describe, of_kind, remove};
+use loci_storage_contract::fixture::{World, all_versions, describe, of_kind, remove};
 use loci_storage_sqlite::{OpenError, SqliteStorage};
 use std::collections::BTreeMap;
 use std::fs;

@@ -3,10 +3,8 @@
 
 use super::{new_generation, open, put_reading, put_vectors, world};
 use loci_model::{Attributes, View};
-use loci_storage::contract::fixture::{
-    World, append, put, remove, rename, update, with_attributes,
-};
 use loci_storage::{Mutation, Receipt, StorageError, VectorBatch, VectorSource};
+use loci_storage_contract::fixture::{World, append, put, remove, rename, update, with_attributes};
 use std::fs;
 use std::path::Path;
 
@@ -56,7 +54,7 @@ fn long_text() -> String {
 }
 
 async fn erase(world: &World, memory: loci_model::MemoryId) -> loci_storage::Result<Receipt> {
-    let version = loci_model::VersionId::from_u128(loci_storage::contract::fixture::next_bits());
+    let version = loci_model::VersionId::from_u128(loci_storage_contract::fixture::next_bits());
     let pass = world.manage_pass();
     world.write(Mutation::Erase { pass, memory, version }).await
 }
@@ -67,7 +65,7 @@ async fn a_redacted_version_is_gone_from_every_file() {
     world.put("/other", "stays").await;
     let first = with_attributes(put(&format!("/{CANARY}/x"), &long_text()), everywhere());
     let memory = world.edit(first).await.unwrap().memory;
-    let cleaned = loci_storage::contract::fixture::describe(memory.id, Attributes::default());
+    let cleaned = loci_storage_contract::fixture::describe(memory.id, Attributes::default());
     world.edit(rename(memory.id, "/clean")).await.unwrap();
     world.edit(cleaned).await.unwrap();
     let head = world.edit(update(memory.id, "clean")).await.unwrap().memory.head;
@@ -176,7 +174,7 @@ async fn a_backup_taken_after_an_erasure_does_not_have_it() {
     world.storage.backup(&copy.path().join("loci.db")).await.unwrap();
     assert_eq!(sightings(copy.path()) + sightings(dir.path()), 0);
     let storage = open(copy.path());
-    let at = loci_model::At::Path(None, loci_storage::contract::fixture::path("/b"));
+    let at = loci_model::At::Path(None, loci_storage_contract::fixture::path("/b"));
     let found = storage.get(&world.read_pass(), &at, View::Full).await.unwrap();
     assert_eq!(found.unwrap().content.unwrap().text(), Some("stays"));
 }

@@ -9,7 +9,7 @@ use loci_engine::{Context, Engine, FirstStart, NewStore, Secret};
 use loci_http::{HttpOptions, LocalOperator};
 use loci_model::{Edit, Memory, MemoryPath, StoreId};
 use loci_storage::Storage;
-use loci_storage::mem::MemStorage;
+use loci_storage_memory::MemStorage;
 use serde_json::Value;
 use std::sync::Arc;
 use tower::ServiceExt;

@@ -2,12 +2,12 @@
 
 use super::{open, world_with};
 use loci_model::{At, Grant, GrantId, Grantee, Level, StoreId, StorePolicy, VersionId, View};
-use loci_storage::contract::fixture::{World, append, path};
-use loci_storage::mem::MemStorage;
 use loci_storage::{
     AsOf, GenerationId, Mutation, NewReading, ReadingBatch, Receipt, Spent, Storage, StorageError,
     VectorBatch, VectorSource,
 };
+use loci_storage_contract::fixture::{World, append, path};
+use loci_storage_memory::MemStorage;
 use loci_test_postgres::{Build, Database};
 use std::sync::Arc;
 use tokio_postgres::NoTls;

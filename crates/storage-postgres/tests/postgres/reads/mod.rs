@@ -5,7 +5,7 @@ mod damage;
 mod walks;
 
 use loci_model::StorePolicy;
-use loci_storage::contract::fixture::World;
+use loci_storage_contract::fixture::World;
 use loci_storage_postgres::{PostgresOptions, PostgresStorage};
 use loci_test_postgres::{Build, Database};
 use std::sync::Arc;

@@ -5,10 +5,10 @@ use loci_model::query::{
     Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery, VersionQuery,
 };
 use loci_model::{At, Content, Edit, MemoryId, PrincipalId, StorePolicy, Timestamp, View};
-use loci_storage::contract::fixture::{
+use loci_storage::{AsOf, TextPage};
+use loci_storage_contract::fixture::{
     World, all_versions, item_text, next_bits, put, put_in, tagged, with_attributes,
 };
-use loci_storage::{AsOf, TextPage};
 use std::collections::BTreeSet;
 
 const MIB: usize = 1024 * 1024;

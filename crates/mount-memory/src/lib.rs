@@ -1,0 +1,453 @@
+//! A port that keeps its stores in memory: honest about versions, expectations and the feed, so that
+//! the mount can be tested and measured without a server. It can be told to fail.
+
+use async_trait::async_trait;
+use loci_model::time::Clock;
+use loci_model::{
+    Access, Attributes, AttributesPatch, Content, Expect, MemoryId, MemoryPath, Operation, StoreId,
+    VersionId,
+};
+use loci_mount::port::{
+    Act, At, Change, Done, Edit, Edition, Entry, Listed, Listing, Port, Refusal, StoreSeen,
+};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// Entries on a page.
+const PAGE: usize = 500;
+/// Lines of the feed in one answer.
+const LINES: usize = 1000;
+
+#[derive(Clone)]
+struct Version {
+    edition: Edition,
+    text: Option<Arc<str>>,
+}
+
+#[derive(Clone, Default)]
+struct Shelf {
+    live: BTreeMap<String, Entry>,
+    paths: HashMap<MemoryId, String>,
+    versions: HashMap<MemoryId, Vec<Version>>,
+    feed: Vec<Change>,
+}
+
+#[derive(Default)]
+struct State {
+    shelves: HashMap<StoreId, Shelf>,
+    ids: u128,
+    failing: Option<Refusal>,
+    delay: Option<Duration>,
+    lateness: Option<Duration>,
+    texts: u64,
+    entries: u64,
+}
+
+/// Stores in memory.
+pub struct MemoryPort {
+    stores: Vec<StoreSeen>,
+    clock: Arc<dyn Clock>,
+    state: Mutex<State>,
+    written: Notify,
+}
+
+impl MemoryPort {
+    /// Empty stores with these directories.
+    pub fn new(clock: Arc<dyn Clock>, stores: &[(&str, Access)]) -> Self {
+        let seen = |(at, (slug, access)): (usize, &(&str, Access))| StoreSeen {
+            id: StoreId::from_u128(at as u128 + 1),
+            slug: (*slug).to_owned(),
+            name: (*slug).to_owned(),
+            description: String::new(),
+            access: *access,
+            content_bytes_max: loci_model::limit::CONTENT_BYTES_DEFAULT as u64,
+            memories_max: loci_model::limit::MEMORIES_PER_STORE_DEFAULT,
+        };
+        Self {
+            stores: stores.iter().enumerate().map(seen).collect(),
+            clock,
+            state: Mutex::default(),
+            written: Notify::new(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The store at this place.
+    pub fn store(&self, at: usize) -> StoreId {
+        self.stores[at].id
+    }
+
+    /// Refuses every call from now on, or none.
+    pub fn fail(&self, refusal: Option<Refusal>) {
+        self.state().failing = refusal;
+    }
+
+    /// Takes so long for every answer from now on, but for those about the feed.
+    pub fn delay(&self, delay: Option<Duration>) {
+        self.state().delay = delay;
+    }
+
+    /// Tells of an edit so long after it was done, from now on; the feed tells at once.
+    pub fn answer_late(&self, lateness: Option<Duration>) {
+        self.state().lateness = lateness;
+    }
+
+    /// What a live memory holds.
+    pub fn text_at(&self, at: usize, path: &str) -> Option<String> {
+        let state = self.state();
+        let shelf = state.shelves.get(&self.store(at))?;
+        let entry = shelf.live.get(path)?;
+        shelf.versions.get(&entry.memory)?.last()?.text.as_deref().map(str::to_owned)
+    }
+
+    /// The paths of all live memories.
+    pub fn paths(&self, at: usize) -> Vec<String> {
+        let state = self.state();
+        state
+            .shelves
+            .get(&self.store(at))
+            .map_or(Vec::new(), |it| it.live.keys().cloned().collect())
+    }
+
+    /// The live memory at a path.
+    pub fn entry_at(&self, at: usize, path: &str) -> Option<Entry> {
+        self.state().shelves.get(&self.store(at))?.live.get(path).cloned()
+    }
+
+    /// What was done to the memory at a path, as words such as `created modified`.
+    pub fn history(&self, at: usize, path: &str) -> String {
+        let state = self.state();
+        let versions = state
+            .shelves
+            .get(&self.store(at))
+            .and_then(|shelf| shelf.versions.get(&shelf.live.get(path)?.memory));
+        let words = versions.into_iter().flatten().map(|it| match it.edition.operation {
+            Operation::Created => "created",
+            Operation::Modified => "modified",
+            Operation::Deleted => "deleted",
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// How many lines a store's feed has: one for each version of anything.
+    pub fn versions_written(&self, at: usize) -> usize {
+        self.state().shelves.get(&self.store(at)).map_or(0, |shelf| shelf.feed.len())
+    }
+
+    /// How many entries were asked for one by one.
+    pub fn entries_asked_for(&self) -> u64 {
+        self.state().entries
+    }
+
+    /// How many contents were asked for one by one.
+    pub fn texts_asked_for(&self) -> u64 {
+        self.state().texts
+    }
+
+    /// Writes as somebody else would.
+    pub fn write(&self, at: usize, path: &str, text: &str) -> Result<Entry, Refusal> {
+        let path = MemoryPath::parse(path).map_err(|it| Refusal::Invalid(it.to_string()))?;
+        let attributes = Box::new(AttributesPatch::default());
+        let act = Act::Put { text: Some(text.to_owned()), to: None, attributes };
+        let edit = Edit { at: At::Path(path), expect: Expect::Anything, act };
+        let done = self.apply(self.store(at), &[edit])?;
+        done.into_iter().next().map(|it| it.entry).ok_or(Refusal::NotFound)
+    }
+
+    /// Changes as somebody else would.
+    pub fn apply(&self, store: StoreId, edits: &[Edit]) -> Result<Vec<Done>, Refusal> {
+        let limit =
+            self.stores.iter().find(|it| it.id == store).map_or(0, |it| it.content_bytes_max);
+        let mut state = self.state();
+        let mut ids = state.ids;
+        state.ids += edits.len() as u128;
+        let shelf = state.shelves.entry(store).or_default();
+        // One edit happens or not; several are undone together.
+        let before = (edits.len() > 1).then(|| shelf.clone());
+        let mut done = Vec::with_capacity(edits.len());
+        for edit in edits {
+            ids += 1;
+            match shelf.apply(edit, ids, self.clock.now(), limit) {
+                Ok(one) => done.push(one),
+                Err(refusal) => {
+                    if let Some(before) = before {
+                        *shelf = before;
+                    }
+                    return Err(refusal);
+                }
+            }
+        }
+        drop(state);
+        self.written.notify_waiters();
+        Ok(done)
+    }
+
+    /// Takes its time, and may have nothing to say then.
+    async fn answer(&self) -> Result<(), Refusal> {
+        self.check()?;
+        let delay = self.state().delay;
+        if let Some(delay) = delay {
+            tokio::time::sleep(delay).await;
+        }
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        self.state().failing.clone().map_or(Ok(()), Err)
+    }
+}
+
+impl Shelf {
+    fn find(&self, memory: MemoryId) -> Option<&Entry> {
+        self.live.get(self.paths.get(&memory)?)
+    }
+
+    fn apply(
+        &mut self,
+        edit: &Edit,
+        id: u128,
+        now: loci_model::Timestamp,
+        limit: u64,
+    ) -> Result<Done, Refusal> {
+        let found = match &edit.at {
+            At::Memory(memory) => self.find(*memory).cloned(),
+            At::Path(path) => self.live.get(path.as_str()).cloned(),
+        };
+        let Some(before) = found else {
+            return self.create(edit, id, now, limit);
+        };
+        let is_expected = match edit.expect {
+            Expect::Anything | Expect::Present => true,
+            Expect::Absent => {
+                let (path, memory) = (Some(before.path.clone()), Some(before.memory));
+                return Err(Refusal::Taken { path, memory });
+            }
+            Expect::Digest(digest) => digest == before.digest,
+            Expect::Revision(revision) => revision == before.revision,
+        };
+        let text = self.versions[&before.memory].last().and_then(|it| it.text.clone());
+        let text = text.unwrap_or_else(|| "".into());
+        let mut after = before.clone();
+        let new = match &edit.act {
+            Act::Remove if !is_expected => return Err(Refusal::ExpectFailed),
+            Act::Remove => {
+                self.live.remove(before.path.as_str());
+                after.revision += 1;
+                after.version = VersionId::from_u128(id);
+                self.record(&after, Operation::Deleted, None, now);
+                return Ok(Done { entry: before, operation: Some(Operation::Deleted) });
+            }
+            Act::Append(added) => format!("{text}{added}"),
+            Act::Put { text: new, to, attributes } => {
+                after.path = to.clone().unwrap_or(after.path);
+                after.attributes = attributes.apply_to(&after.attributes);
+                new.clone().unwrap_or_else(|| text.to_string())
+            }
+        };
+        if *new == *text && after == before {
+            return Ok(Done { entry: before, operation: None });
+        }
+        if !is_expected {
+            return Err(Refusal::ExpectFailed);
+        }
+        after.attributes.validate().map_err(|it| Refusal::Invalid(it.to_string()))?;
+        self.check_size(&new, limit)?;
+        self.live.remove(before.path.as_str());
+        if let Err(refusal) = self.check_free(&after.path) {
+            self.live.insert(before.path.as_str().to_owned(), before);
+            return Err(refusal);
+        }
+        after.revision += 1;
+        after.version = VersionId::from_u128(id);
+        after.updated_at = now;
+        after.digest = Content::Text(new.clone()).digest();
+        after.size_bytes = new.len() as u64;
+        self.live.insert(after.path.as_str().to_owned(), after.clone());
+        self.record(&after, Operation::Modified, Some(new), now);
+        Ok(Done { entry: after, operation: Some(Operation::Modified) })
+    }
+
+    fn create(
+        &mut self,
+        edit: &Edit,
+        id: u128,
+        now: loci_model::Timestamp,
+        limit: u64,
+    ) -> Result<Done, Refusal> {
+        let is_expected = matches!(edit.expect, Expect::Anything | Expect::Absent);
+        let (At::Path(path), Act::Put { text: Some(text), to: None, attributes }, true) =
+            (&edit.at, &edit.act, is_expected)
+        else {
+            return Err(Refusal::NotFound);
+        };
+        self.check_size(text, limit)?;
+        self.check_free(path)?;
+        let entry = Entry {
+            memory: MemoryId::from_u128(id),
+            version: VersionId::from_u128(id),
+            revision: 1,
+            path: path.clone(),
+            digest: Content::Text(text.clone()).digest(),
+            size_bytes: text.len() as u64,
+            created_at: now,
+            updated_at: now,
+            attributes: attributes.apply_to(&Attributes::default()),
+            is_own: true,
+        };
+        self.live.insert(path.as_str().to_owned(), entry.clone());
+        self.record(&entry, Operation::Created, Some(text.clone()), now);
+        Ok(Done { entry, operation: Some(Operation::Created) })
+    }
+
+    fn check_size(&self, text: &str, limit: u64) -> Result<(), Refusal> {
+        if text.len() as u64 > limit { Err(Refusal::TooLarge) } else { Ok(()) }
+    }
+
+    fn check_free(&self, path: &MemoryPath) -> Result<(), Refusal> {
+        let (low, high) = path.descendants();
+        let above = path.ancestors().find_map(|it| self.live.get(it));
+        let there = self.live.get(path.as_str()).or(above);
+        match there.or_else(|| self.live.range(low..high).next().map(|(_, it)| it)) {
+            Some(it) => {
+                Err(Refusal::Taken { path: Some(it.path.clone()), memory: Some(it.memory) })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn record(
+        &mut self,
+        entry: &Entry,
+        operation: Operation,
+        text: Option<String>,
+        now: loci_model::Timestamp,
+    ) {
+        if operation == Operation::Deleted {
+            self.paths.remove(&entry.memory);
+        } else {
+            self.paths.insert(entry.memory, entry.path.as_str().to_owned());
+        }
+        let edition = Edition {
+            version: entry.version,
+            revision: entry.revision,
+            operation,
+            size_bytes: text.as_ref().map(|it| it.len() as u64),
+            created_at: now,
+            actor: "tester".into(),
+        };
+        self.versions
+            .entry(entry.memory)
+            .or_default()
+            .push(Version { edition, text: text.map(Into::into) });
+        self.feed.push(Change {
+            seq: self.feed.len() as u64 + 1,
+            memory: entry.memory,
+            version: entry.version,
+            path: Some(entry.path.clone()),
+            revision: entry.revision,
+            is_removal: operation == Operation::Deleted,
+        });
+    }
+}
+
+#[async_trait]
+impl Port for MemoryPort {
+    async fn stores(&self) -> Result<Vec<StoreSeen>, Refusal> {
+        self.answer().await?;
+        Ok(self.stores.clone())
+    }
+
+    async fn list(&self, store: StoreId, listing: &Listing) -> Result<Listed, Refusal> {
+        self.answer().await?;
+        let state = self.state();
+        let Some(shelf) = state.shelves.get(&store) else {
+            return Ok(Listed { entries: Vec::new(), next: None, last_seq: 0 });
+        };
+        let from = listing.page.clone().unwrap_or_default();
+        let below = |path: &str| path.strip_prefix(listing.prefix.as_str()).map(str::to_owned);
+        let wanted = shelf.live.iter().filter(|(path, _)| {
+            let rest = below(path);
+            **path > from && rest.is_some_and(|rest| listing.is_deep || !rest.contains('/'))
+        });
+        let text = |entry: &Entry| {
+            shelf.versions[&entry.memory].last()?.text.as_deref().map(str::to_owned)
+        };
+        let entries: Vec<_> = wanted
+            .take(PAGE)
+            .map(|(_, entry)| (entry.clone(), listing.with_text.then(|| text(entry)).flatten()))
+            .collect();
+        let is_full = entries.len() == PAGE;
+        let next = entries.last().filter(|_| is_full).map(|it| it.0.path.as_str().to_owned());
+        Ok(Listed { entries, next, last_seq: shelf.feed.len() as u64 })
+    }
+
+    async fn entry(&self, store: StoreId, memory: MemoryId) -> Result<Entry, Refusal> {
+        self.answer().await?;
+        let mut state = self.state();
+        state.entries += 1;
+        let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;
+        shelf.find(memory).cloned().ok_or(Refusal::NotFound)
+    }
+
+    async fn text(
+        &self,
+        store: StoreId,
+        memory: MemoryId,
+        version: VersionId,
+    ) -> Result<String, Refusal> {
+        self.answer().await?;
+        let mut state = self.state();
+        state.texts += 1;
+        let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;
+        let versions = shelf.versions.get(&memory).ok_or(Refusal::NotFound)?;
+        let found = versions.iter().find(|it| it.edition.version == version);
+        found.and_then(|it| it.text.as_deref().map(str::to_owned)).ok_or(Refusal::NotFound)
+    }
+
+    async fn edit(&self, store: StoreId, edits: Vec<Edit>) -> Result<Vec<Done>, Refusal> {
+        self.answer().await?;
+        let done = self.apply(store, &edits);
+        let lateness = self.state().lateness;
+        if let Some(lateness) = lateness {
+            tokio::time::sleep(lateness).await;
+        }
+        done
+    }
+
+    async fn changes(
+        &self,
+        store: StoreId,
+        after: u64,
+        wait: Duration,
+    ) -> Result<Vec<Change>, Refusal> {
+        let until = tokio::time::Instant::now() + wait;
+        loop {
+            let written = self.written.notified();
+            tokio::pin!(written);
+            written.as_mut().enable();
+            self.check()?;
+            let from = usize::try_from(after).unwrap_or(usize::MAX);
+            let news: Vec<Change> = {
+                let state = self.state();
+                let feed = state.shelves.get(&store).map_or(&[][..], |shelf| &shelf.feed);
+                feed.iter().skip(from).take(LINES).cloned().collect()
+            };
+            if !news.is_empty() || tokio::time::timeout_at(until, written).await.is_err() {
+                return Ok(news);
+            }
+        }
+    }
+
+    async fn versions(&self, store: StoreId, memory: MemoryId) -> Result<Vec<Edition>, Refusal> {
+        self.answer().await?;
+        let state = self.state();
+        let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;
+        let versions = shelf.versions.get(&memory).ok_or(Refusal::NotFound)?;
+        Ok(versions.iter().map(|it| it.edition.clone()).collect())
+    }
+}

@@ -1,0 +1,78 @@
+//! Counting: by kind, of each path what changed last, as the reader may see it.
+
+use super::fixture::*;
+use loci_model::query::Tally;
+use loci_model::store::Partitioning;
+use loci_model::{At, Edit, Expect, StoreId, StorePolicy, Visibility};
+use loci_storage::{Storage, StorageError};
+use std::sync::Arc;
+
+type Db = Arc<dyn Storage>;
+
+async fn count(world: &World, besides: Option<&str>) -> Vec<(String, u64)> {
+    let tally = world.storage.tally(&world.read_pass(), besides).await.unwrap();
+    spelled(tally)
+}
+
+fn spelled(tally: Tally) -> Vec<(String, u64)> {
+    tally.kinds.into_iter().map(|(kind, count)| (kind.unwrap_or_default(), count)).collect()
+}
+
+fn kinds(expected: &[(&str, u64)]) -> Vec<(String, u64)> {
+    expected.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect()
+}
+
+pub async fn memories_are_counted_by_kind(db: Db) {
+    let world = World::new(db).await;
+    assert_eq!(world.storage.tally(&world.read_pass(), None).await.unwrap(), Tally::default());
+    world.put_with("/a", "one", of_kind("fact")).await;
+    world.put_with("/b/c", "two", of_kind("fact")).await;
+    world.put_with("/b/d", "three", of_kind("episode")).await;
+    let last = world.put("/e", "four").await;
+    let sealed = world.edit(put_sealed("/f", b"five")).await.unwrap().memory;
+    let tally = world.storage.tally(&world.read_pass(), None).await.unwrap();
+    assert_eq!(tally.updated_at, Some(last.updated_at), "{sealed:?} is not counted");
+    assert_eq!(spelled(tally), kinds(&[("", 1), ("episode", 1), ("fact", 2)]));
+    assert_eq!(count(&world, Some("/b")).await, kinds(&[("", 1), ("fact", 1)]));
+    assert_eq!(count(&world, Some("/b/c")).await, kinds(&[("", 1), ("episode", 1), ("fact", 1)]));
+    world.edit(remove("/e")).await.unwrap();
+    assert_eq!(count(&world, None).await, kinds(&[("episode", 1), ("fact", 2)]));
+}
+
+pub async fn of_each_path_only_the_newest_is_counted(db: Db) {
+    let policy = StorePolicy { partitioning: Partitioning::ByOwner, ..StorePolicy::default() };
+    let world = World::with_policy(db, policy).await;
+    let [one, two] = [world.new_principal("one").await, world.new_principal("two").await];
+    let of = |who, kind| with_attributes(put_in(who, "/key", kind), of_kind(kind));
+    let first = world.edit(of(one, "fact")).await.unwrap().memory;
+    let second = world.edit(of(two, "episode")).await.unwrap().memory;
+    assert_eq!(count(&world, None).await, kinds(&[("episode", 1)]));
+    world.edit(update(first.id, "again")).await.unwrap();
+    assert_eq!(count(&world, None).await, kinds(&[("fact", 1)]));
+    world.edit(Edit::remove(At::Id(first.id), Expect::Anything)).await.unwrap();
+    assert_eq!(count(&world, None).await, kinds(&[("episode", 1)]));
+    let tally = world.storage.tally(&world.read_pass(), None).await.unwrap();
+    assert_eq!(tally.updated_at, Some(second.updated_at));
+}
+
+pub async fn only_what_the_reader_may_see_is_counted(db: Db) {
+    let world = World::new(db).await;
+    world.put_with("/plain", "one", of_kind("fact")).await;
+    world.put_with("/hidden", "two", shown_as(Visibility::Internal)).await;
+    world.put_with("/held", "three", shown_as(Visibility::Quarantine)).await;
+    world.put_with("/brief", "four", until(world.in_secs(5))).await;
+    let model = world.model_read_pass().await;
+    let seen = spelled(world.storage.tally(&model, None).await.unwrap());
+    assert_eq!(seen, kinds(&[("", 1), ("fact", 1)]));
+    assert_eq!(count(&world, None).await, kinds(&[("", 3), ("fact", 1)]));
+    world.move_clock(5);
+    assert_eq!(count(&world, None).await, kinds(&[("", 2), ("fact", 1)]));
+}
+
+pub async fn a_store_that_is_gone_cannot_be_counted(db: Db) {
+    let world = World::new(db).await;
+    let unknown = StoreId::from_u128(next_bits());
+    let pass = world.system().read(world.workspace, unknown, world.now());
+    let refused = world.storage.tally(&pass, None).await.unwrap_err();
+    assert!(matches!(refused, StorageError::NotFound(_)), "{refused:?}");
+}
