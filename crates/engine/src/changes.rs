@@ -68,6 +68,11 @@ impl Engine {
         }
     }
 
+    /// How many are listening for news of writes: whoever waits for a feed and every open stream.
+    pub fn listeners(&self) -> usize {
+        self.search.news.receiver_count()
+    }
+
     /// Lets nobody wait for news any longer, because this server stops.
     pub fn end_waiting(&self) {
         self.search.news.send_modify(|news| news.is_over = true);

@@ -115,6 +115,12 @@ proptest! {
     }
 }
 
+/// Whether times count: only in the deep tier, on a machine that does nothing else.
+#[expect(clippy::disallowed_methods, reason = "a test reads its tier from the environment")]
+fn timing_budgets() -> bool {
+    std::env::var("LOCI_TEST_TIER").is_ok_and(|tier| tier == "deep")
+}
+
 #[test]
 fn long_texts_take_no_longer_than_they_are() {
     let at = Timestamp::from_micros(1_773_133_200_000_000);
@@ -151,6 +157,7 @@ fn long_texts_take_no_longer_than_they_are() {
         let start = Instant::now();
         let _ = extract(Utterance { speaker: "Maya", at, text: &text });
         let took = start.elapsed();
-        assert!(took < Duration::from_millis(600), "{piece:?}: {took:?}");
+        let limit = if timing_budgets() { 600 } else { 30_000 };
+        assert!(took < Duration::from_millis(limit), "{piece:?}: {took:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! A port that keeps its stores in memory: honest about versions, expectations and the feed, so that
-//! the mount can be tested and measured without a server. It can be told to fail.
+//! the mount can be tested and measured without a server. It can be told to fail and to hold its answers
+//! back, and it says how far it was followed, so that a test needs no clock to order what happens.
 
 use async_trait::async_trait;
 use loci_model::time::Clock;
@@ -13,7 +14,7 @@ use loci_mount::port::{
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 /// Entries on a page.
 const PAGE: usize = 500;
@@ -39,10 +40,10 @@ struct State {
     shelves: HashMap<StoreId, Shelf>,
     ids: u128,
     failing: Option<Refusal>,
-    delay: Option<Duration>,
-    lateness: Option<Duration>,
+    is_feed_first: bool,
     texts: u64,
     entries: u64,
+    entries_refused: u64,
 }
 
 /// Stores in memory.
@@ -51,6 +52,10 @@ pub struct MemoryPort {
     clock: Arc<dyn Clock>,
     state: Mutex<State>,
     written: Notify,
+    /// Whether answers are held back.
+    gate: watch::Sender<bool>,
+    /// The number of each feed that was read on from last.
+    followed: watch::Sender<HashMap<StoreId, u64>>,
 }
 
 impl MemoryPort {
@@ -70,6 +75,8 @@ impl MemoryPort {
             clock,
             state: Mutex::default(),
             written: Notify::new(),
+            gate: watch::Sender::new(false),
+            followed: watch::Sender::default(),
         }
     }
 
@@ -87,14 +94,31 @@ impl MemoryPort {
         self.state().failing = refusal;
     }
 
-    /// Takes so long for every answer from now on, but for those about the feed.
-    pub fn delay(&self, delay: Option<Duration>) {
-        self.state().delay = delay;
+    /// Holds back every answer from now on, but for those about the feed, until `release`.
+    pub fn hold(&self) {
+        self.gate.send_replace(true);
     }
 
-    /// Tells of an edit so long after it was done, from now on; the feed tells at once.
-    pub fn answer_late(&self, lateness: Option<Duration>) {
-        self.state().lateness = lateness;
+    /// Gives the answers that were held back, and holds back no more.
+    pub fn release(&self) {
+        self.gate.send_replace(false);
+    }
+
+    /// How many calls wait for an answer that is held back.
+    pub fn held(&self) -> usize {
+        self.gate.receiver_count()
+    }
+
+    /// Tells of an edit only after the feed has told of it and was read on, from now on.
+    pub fn tell_feed_first(&self) {
+        self.state().is_feed_first = true;
+    }
+
+    /// Whether all that was written to a store was read from its feed, and the feed was read on: a
+    /// mount does so when it has dealt with what it read.
+    pub fn is_followed(&self, at: usize) -> bool {
+        let followed = self.followed.borrow().get(&self.store(at)).copied();
+        followed.unwrap_or(0) >= self.versions_written(at) as u64
     }
 
     /// What a live memory holds.
@@ -144,6 +168,11 @@ impl MemoryPort {
         self.state().entries
     }
 
+    /// How many entries were asked for one by one and refused because of `fail`.
+    pub fn entries_refused(&self) -> u64 {
+        self.state().entries_refused
+    }
+
     /// How many contents were asked for one by one.
     pub fn texts_asked_for(&self) -> u64 {
         self.state().texts
@@ -187,12 +216,13 @@ impl MemoryPort {
         Ok(done)
     }
 
-    /// Takes its time, and may have nothing to say then.
+    /// Waits while answers are held back; whoever was not refused before that is not refused after.
     async fn answer(&self) -> Result<(), Refusal> {
         self.check()?;
-        let delay = self.state().delay;
-        if let Some(delay) = delay {
-            tokio::time::sleep(delay).await;
+        let is_held = *self.gate.borrow();
+        if is_held {
+            // The sender lives as long as the port does.
+            let _ = self.gate.subscribe().wait_for(|is_held| !is_held).await;
         }
         Ok(())
     }
@@ -387,8 +417,10 @@ impl Port for MemoryPort {
     }
 
     async fn entry(&self, store: StoreId, memory: MemoryId) -> Result<Entry, Refusal> {
-        self.answer().await?;
+        let answer = self.answer().await;
         let mut state = self.state();
+        state.entries_refused += u64::from(answer.is_err());
+        answer?;
         state.entries += 1;
         let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;
         shelf.find(memory).cloned().ok_or(Refusal::NotFound)
@@ -412,9 +444,11 @@ impl Port for MemoryPort {
     async fn edit(&self, store: StoreId, edits: Vec<Edit>) -> Result<Vec<Done>, Refusal> {
         self.answer().await?;
         let done = self.apply(store, &edits);
-        let lateness = self.state().lateness;
-        if let Some(lateness) = lateness {
-            tokio::time::sleep(lateness).await;
+        let is_feed_first = self.state().is_feed_first;
+        if is_feed_first && done.is_ok() {
+            let last = self.state().shelves.get(&store).map_or(0, |shelf| shelf.feed.len()) as u64;
+            let is_read = |followed: &HashMap<StoreId, u64>| followed.get(&store) >= Some(&last);
+            let _ = self.followed.subscribe().wait_for(is_read).await;
         }
         done
     }
@@ -426,6 +460,7 @@ impl Port for MemoryPort {
         wait: Duration,
     ) -> Result<Vec<Change>, Refusal> {
         let until = tokio::time::Instant::now() + wait;
+        self.followed.send_modify(|followed| drop(followed.insert(store, after)));
         loop {
             let written = self.written.notified();
             tokio::pin!(written);

@@ -139,7 +139,11 @@ impl Api {
             let body = self.client.get(&url).ok();
             items.extend(body["data"].as_array().expect("a page has data").iter().cloned());
             match body["next_page"].as_str() {
-                Some(next) => page = format!("&page={}", escaped(next)),
+                Some(next) => {
+                    let next = format!("&page={}", escaped(next));
+                    assert!(next != page, "{what} does not move past {next}");
+                    page = next;
+                }
                 None => return items,
             }
         }

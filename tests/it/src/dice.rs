@@ -1,10 +1,25 @@
-//! Randomness that can be repeated: a failing test prints its seed, `LOCI_SEED` rolls it again.
+//! What the environment says of a run: how much it does, whether times count, and its randomness,
+//! which can be repeated: a failing test prints its seed, `LOCI_SEED` rolls it again.
 
 use std::time::Duration;
+
+/// How long to wait for what has to come, where times do not count.
+const LIVENESS: Duration = Duration::from_secs(60);
 
 /// How much of something a run does: what the environment says, for longer runs, or the usual.
 pub fn amount(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+/// Whether times count: only in the deep tier, on a machine that does nothing else.
+pub fn timing_budgets() -> bool {
+    std::env::var("LOCI_TEST_TIER").is_ok_and(|tier| tier == "deep")
+}
+
+/// The time that something may take: this where times count, and long enough for any machine where
+/// they do not.
+pub fn budget(limit: Duration) -> Duration {
+    if timing_budgets() { limit } else { limit.max(LIVENESS) }
 }
 
 /// A SplitMix64 generator; good enough to choose what to break next.

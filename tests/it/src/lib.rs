@@ -34,7 +34,7 @@ pub use cluster::Cluster;
 pub use cluster_caller::{Answer, Caller};
 pub use cluster_fleet::Fleet;
 pub use command::{Finished, Loci};
-pub use dice::{Dice, amount};
+pub use dice::{Dice, amount, budget, timing_budgets};
 pub use endpoint::Endpoint;
 pub use facts::{FACTS, crowd};
 pub use history::{Asked, Call, Told, faults};

@@ -151,14 +151,29 @@ impl Mcp {
     /// Waits for a line; what comes before it is kept in [`Self::told`]. None at the end of output.
     #[track_caller]
     pub fn until(&mut self, is_it: impl Fn(&Value) -> bool) -> Option<Value> {
-        let deadline = Instant::now() + PATIENCE;
+        match self.wait(PATIENCE, is_it) {
+            Ok(line) => Some(line),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => panic!("nothing came in {PATIENCE:?}"),
+        }
+    }
+
+    /// The same, for so long; none when nothing came.
+    pub fn within(&mut self, limit: Duration, is_it: impl Fn(&Value) -> bool) -> Option<Value> {
+        self.wait(limit, is_it).ok()
+    }
+
+    fn wait(
+        &mut self,
+        limit: Duration,
+        is_it: impl Fn(&Value) -> bool,
+    ) -> Result<Value, RecvTimeoutError> {
+        let deadline = Instant::now() + limit;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            match self.lines.recv_timeout(left) {
-                Ok(line) if is_it(&line) => return Some(line),
-                Ok(line) => self.told.push(line),
-                Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) => panic!("nothing came in {PATIENCE:?}"),
+            match self.lines.recv_timeout(left)? {
+                line if is_it(&line) => return Ok(line),
+                line => self.told.push(line),
             }
         }
     }

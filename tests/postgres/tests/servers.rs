@@ -17,7 +17,7 @@ use loci_test_postgres::{Build, Database, Postgres, Settings};
 use tokio::time::timeout;
 use tokio_postgres::{Client, NoTls};
 
-const SECONDS_10: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 async fn connect(url: &str) -> Client {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
@@ -59,7 +59,7 @@ async fn a_database_can_be_copied_from_a_template_and_is_dropped_with_its_connec
     let template = Database::fresh_blocking(&url, None).unwrap();
     connect(&template.url()).await.batch_execute("create table t as select 7 as n").await.unwrap();
     // The connection above ends on its own time; a template must have none.
-    let copy = timeout(SECONDS_10, async {
+    let copy = timeout(PATIENCE, async {
         loop {
             if let Ok(copy) = Database::fresh(&url, Some(template.name())).await {
                 return copy;
@@ -134,7 +134,7 @@ async fn a_frozen_server_accepts_and_does_not_answer() {
     assert!(timeout(patience, client.query_one("select 1", &[])).await.is_err());
     assert!(timeout(patience, tokio_postgres::connect(&server.url(), NoTls)).await.is_err());
     server.thaw();
-    assert!(timeout(SECONDS_10, client.query_one("select 1", &[])).await.unwrap().is_ok());
+    assert!(timeout(PATIENCE, client.query_one("select 1", &[])).await.unwrap().is_ok());
     server.freeze();
 }
 
@@ -194,7 +194,7 @@ fn a_killed_process_takes_its_server_along() {
     victim.kill().unwrap();
     victim.wait().unwrap();
     let began = Instant::now();
-    while (runs(pid) || data.exists()) && began.elapsed() < SECONDS_10 {
+    while (runs(pid) || data.exists()) && began.elapsed() < PATIENCE {
         thread::sleep(Duration::from_millis(20));
     }
     assert!(!runs(pid), "the server outlived the process that started it");

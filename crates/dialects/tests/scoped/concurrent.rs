@@ -5,16 +5,18 @@ use crate::world::{ADA, World, day, delete_line, put_line};
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::Duration;
+use tokio::sync::watch;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn paging_over_1100_keys_with_writers_skips_nothing() {
     let world = Arc::new(World::new().await);
     let lines: Vec<_> = (0..1100).map(|n| put_line(&format!("n{n:04}"), &day(1), "0")).collect();
     assert_eq!(world.notes(ADA).await.push("owner", &lines).await, 1100);
+    // Says when a writer has done something, and ends with the last of them.
+    let (wrote, mut written) = watch::channel(());
     let writers: Vec<_> = (0..4)
         .map(|writer| {
-            let world = Arc::clone(&world);
+            let (world, wrote) = (Arc::clone(&world), wrote.clone());
             tokio::spawn(async move {
                 let notes = world.notes(ADA).await;
                 for round in 1..30u32 {
@@ -24,15 +26,16 @@ async fn paging_over_1100_keys_with_writers_skips_nothing() {
                     notes.put("owner", &format!("new-{writer}-{round}"), "x", json!({})).await;
                     let line = put_line(&key(900), "2026-04-01T00:00:00.000Z", "pushed");
                     notes.push("owner", &[line]).await;
+                    wrote.send_replace(());
                 }
             })
         })
         .collect();
+    drop(wrote);
     // A device that pulls all the while, as clients do: the later line about a key counts.
     let (notes, mut device, mut since) = (world.notes(ADA).await, BTreeMap::new(), None::<String>);
-    let mut is_last = false;
-    for _ in 0..10_000 {
-        let are_done = writers.iter().all(|writer| writer.is_finished());
+    for pages in 1.. {
+        let are_done = written.changed().await.is_err();
         let page = notes.pull("owner", since.as_deref()).await;
         assert!(page.lines.len() <= 500);
         for line in &page.lines {
@@ -40,11 +43,10 @@ async fn paging_over_1100_keys_with_writers_skips_nothing() {
             device.insert(key, line.get("content").map(|text| text.as_str().unwrap().to_owned()));
         }
         since = page.cursor;
-        if !page.more && is_last {
+        if !page.more && are_done {
             break;
         }
-        is_last = are_done;
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        assert!(pages < 10_000, "the pages do not end");
     }
     for writer in writers {
         writer.await.unwrap();

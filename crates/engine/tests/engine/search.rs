@@ -69,7 +69,7 @@ async fn a_store_is_read_to_its_end_even_if_nobody_waits_for_it() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), is_read).await.expect("it is read");
+    tokio::time::timeout(Duration::from_secs(60), is_read).await.expect("it is read");
 }
 
 #[tokio::test]

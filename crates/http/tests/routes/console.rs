@@ -273,7 +273,7 @@ impl Reading {
                 let data = serde_json::from_str(&field("data:").unwrap()).unwrap();
                 return Some((name, field("id:"), data));
             }
-            let piece = tokio::time::timeout(Duration::from_secs(20), self.body.next()).await;
+            let piece = tokio::time::timeout(Duration::from_secs(60), self.body.next()).await;
             let piece = piece.expect("something comes, or the stream ends")?.unwrap();
             self.text.push_str(std::str::from_utf8(&piece).unwrap());
         }

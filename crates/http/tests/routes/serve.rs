@@ -7,11 +7,15 @@ use axum::routing::get;
 use loci_http::{HttpOptions, Listener, serve};
 use std::io::ErrorKind;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
+
+/// How long to wait for what has to come.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Running {
     addr: SocketAddr,
@@ -42,8 +46,8 @@ where
 {
     stream.write_all(request.as_bytes()).await?;
     let mut answer = vec![0; 64 * 1024];
-    let read = tokio::time::timeout(Duration::from_secs(5), stream.read(&mut answer));
-    let length = read.await.expect("an answer within five seconds")?;
+    let read = tokio::time::timeout(PATIENCE, stream.read(&mut answer));
+    let length = read.await.expect("an answer")?;
     answer.truncate(length);
     Ok(String::from_utf8(answer).unwrap())
 }
@@ -68,9 +72,8 @@ async fn over_the_cap_one_is_told_and_probes_are_answered() {
     let running = run(options, Router::new()).await;
     let mut first = TcpStream::connect(running.addr).await.unwrap();
     ask(&mut first, &get_request("/v1/stats")).await.unwrap();
+    // Connections are accepted in the order in which they came.
     let second = TcpStream::connect(running.addr).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(50)).await;
-
     let mut third = TcpStream::connect(running.addr).await.unwrap();
     let answer = ask(&mut third, &get_request("/v1/stats")).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
@@ -83,50 +86,65 @@ async fn over_the_cap_one_is_told_and_probes_are_answered() {
     assert!(answer.starts_with("HTTP/1.1 200"), "who is in stays: {answer}");
 
     drop(second);
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    let mut fourth = TcpStream::connect(running.addr).await.unwrap();
-    let answer = ask(&mut fourth, &get_request("/v1/stats")).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let began = Instant::now();
+    loop {
+        let mut fourth = TcpStream::connect(running.addr).await.unwrap();
+        let answer = ask(&mut fourth, &get_request("/v1/stats")).await.unwrap();
+        if answer.starts_with("HTTP/1.1 200") {
+            break;
+        }
+        assert!(began.elapsed() < PATIENCE, "who has left still counts: {answer}");
+    }
 }
 
 #[tokio::test]
 async fn a_stop_finishes_what_is_under_way_and_nothing_else() {
-    let slow = async || {
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        "done"
-    };
-    let doors = Router::new().route("/slow", get(slow));
-    let running = run(HttpOptions::default(), doors).await;
+    let (begun, end) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    // Nobody but the one that is under way may hold the stop up.
+    let options = HttpOptions { drain_timeout: PATIENCE * 10, ..HttpOptions::default() };
+    let running = run(options, slow(&begun, &end)).await;
     let mut silent = TcpStream::connect(running.addr).await.unwrap();
     let mut idle = TcpStream::connect(running.addr).await.unwrap();
     ask(&mut idle, &get_request("/healthz")).await.unwrap();
     let mut busy = TcpStream::connect(running.addr).await.unwrap();
     let asking = tokio::spawn(async move { ask(&mut busy, &get_request("/slow")).await });
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    begun.notified().await;
 
-    let began = Instant::now();
     running.stop.send(()).unwrap();
-    running.task.await.unwrap();
-    let took = began.elapsed();
-    assert!(took < Duration::from_secs(2), "took {took:?}");
-    assert!(asking.await.unwrap().unwrap().contains("done"));
     assert_eq!(idle.read(&mut [0; 16]).await.unwrap(), 0);
     assert!(!matches!(silent.read(&mut [0; 16]).await, Ok(1..)));
     assert!(TcpStream::connect(running.addr).await.is_err());
+    assert!(!running.task.is_finished() && !asking.is_finished(), "it waits for who is busy");
+    end.notify_one();
+    assert!(asking.await.unwrap().unwrap().contains("done"));
+    let ended = tokio::time::timeout(PATIENCE, running.task).await;
+    ended.expect("ends with the last request").unwrap();
+}
+
+/// A door that says when somebody has come, and answers when it is told to.
+fn slow(begun: &Arc<Notify>, end: &Arc<Notify>) -> Router {
+    let (begun, end) = (Arc::clone(begun), Arc::clone(end));
+    let answer = async move || {
+        begun.notify_one();
+        end.notified().await;
+        "done"
+    };
+    Router::new().route("/slow", get(answer))
 }
 
 #[tokio::test]
 async fn a_stop_does_not_wait_for_ever() {
-    let doors = Router::new().route("/stuck", get(std::future::pending::<()>));
+    let (begun, end) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let options =
         HttpOptions { drain_timeout: Duration::from_millis(200), ..HttpOptions::default() };
-    let running = run(options, doors).await;
+    let running = run(options, slow(&begun, &end)).await;
     let mut stuck = TcpStream::connect(running.addr).await.unwrap();
-    stuck.write_all(get_request("/stuck").as_bytes()).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    stuck.write_all(get_request("/slow").as_bytes()).await.unwrap();
+    begun.notified().await;
     running.stop.send(()).unwrap();
-    let ended = tokio::time::timeout(Duration::from_secs(2), running.task).await;
-    ended.expect("ends soon after the drain timeout").unwrap();
+    // Well before the request itself would run out of time.
+    let ended = tokio::time::timeout(Duration::from_secs(30), running.task).await;
+    ended.expect("ends after the drain timeout").unwrap();
 }
 
 #[tokio::test]
@@ -148,7 +166,7 @@ async fn too_many_headers_are_refused_and_slow_ones_cut() {
     }
     let mut slow = TcpStream::connect(running.addr).await.unwrap();
     slow.write_all(b"GET /healthz HTTP/1.1\r\n").await.unwrap();
-    let ended = tokio::time::timeout(Duration::from_secs(2), slow.read(&mut [0; 16])).await;
+    let ended = tokio::time::timeout(PATIENCE, slow.read(&mut [0; 16])).await;
     assert!(!matches!(ended.expect("cut on time"), Ok(1..)));
 }
 
@@ -175,7 +193,7 @@ async fn upload(
         Some(write)
     });
     let mut answer = Vec::new();
-    let ended = tokio::time::timeout(Duration::from_secs(20), read.read_to_end(&mut answer)).await;
+    let ended = tokio::time::timeout(PATIENCE, read.read_to_end(&mut answer)).await;
     ended.expect("the server closes").expect("with an end, not a reset");
     (String::from_utf8(answer).unwrap(), sending.await.unwrap().is_some())
 }

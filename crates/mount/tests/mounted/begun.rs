@@ -11,6 +11,9 @@ use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+/// How long to wait for what has to come, where times do not count.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
 /// The machine's clock.
 pub(crate) struct Now;
 
@@ -77,6 +80,11 @@ impl Begun {
         self.mount.as_ref().map_or(Vec::new(), Mount::unsaved)
     }
 
+    /// Waits until the mount has heard of everything that was written to the first store.
+    pub(crate) fn hear(&self) {
+        within(PATIENCE, "hearing of it", || self.port.is_followed(0));
+    }
+
     /// The mount point.
     pub(crate) fn root(&self) -> &Path {
         self.directory.path()
@@ -94,14 +102,25 @@ impl Drop for Begun {
     }
 }
 
-/// Waits until something holds; fails if it does not within so long.
-pub(crate) fn within(limit: Duration, what: &str, holds: impl Fn() -> bool) -> Duration {
-    let begun = Instant::now();
+/// Whether times count: only in the deep tier, on a machine that does nothing else.
+#[expect(clippy::disallowed_methods, reason = "a test reads its tier from the environment")]
+pub(crate) fn timing_budgets() -> bool {
+    std::env::var("LOCI_TEST_TIER").is_ok_and(|tier| tier == "deep")
+}
+
+/// The time that something may take: this where times count, and long enough for any machine where
+/// they do not.
+pub(crate) fn budget(limit: Duration) -> Duration {
+    if timing_budgets() { limit } else { PATIENCE.max(limit) }
+}
+
+/// Waits until something holds; fails if it does not within its time.
+pub(crate) fn within(limit: Duration, what: &str, holds: impl Fn() -> bool) {
+    let (begun, limit) = (Instant::now(), budget(limit));
     while !holds() {
         assert!(begun.elapsed() < limit, "{what}: not within {limit:?}");
         std::thread::sleep(Duration::from_millis(2));
     }
-    begun.elapsed()
 }
 
 /// The error number of something that has to fail.

@@ -1,7 +1,7 @@
 //! Many at once: threads on two mounts of one store and others by the API, in few names so that they
 //! meet. In the end all see the same, and it is what the store has.
 
-use crate::begun::Begun;
+use crate::begun::{Begun, PATIENCE};
 use loci_model::{Expect, MemoryPath};
 use loci_mount::port::{Act, At, Edit};
 use std::collections::BTreeMap;
@@ -13,8 +13,16 @@ use std::time::{Duration, Instant};
 const NAMES: [&str; 6] = ["a", "b", "d/c", "d/e", "d/f/g", "h.tmp"];
 const DIRECTORIES: [&str; 3] = ["d", "d/f", "i"];
 
-/// Numbers that look random, the same every time.
+/// Numbers that look random, the same for the same seed.
 struct Dice(u64);
+
+/// The seed of all threads: `LOCI_SEED`, or the usual one.
+#[expect(clippy::disallowed_methods, reason = "a test reads its seed from the environment")]
+fn seed() -> u64 {
+    let seed = std::env::var("LOCI_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(5);
+    eprintln!("crowd: LOCI_SEED={seed}");
+    seed
+}
 
 impl Dice {
     fn throw(&mut self, sides: usize) -> usize {
@@ -88,11 +96,11 @@ fn two_mounts_and_the_api_agree_in_the_end() {
         fs::create_dir_all(begun.at("d/f")).unwrap();
         fs::create_dir_all(begun.at("i")).unwrap();
     }
-    let end = Instant::now() + Duration::from_secs(4);
+    let (seed, end) = (seed(), Instant::now() + Duration::from_secs(4));
     std::thread::scope(|scope| {
-        for (seed, begun) in [&one, &two, &one, &two].into_iter().enumerate() {
+        for (thread, begun) in [&one, &two, &one, &two].into_iter().enumerate() {
             scope.spawn(move || {
-                let mut dice = Dice(seed as u64 * 77 + 5);
+                let mut dice = Dice(seed.wrapping_add(thread as u64 * 77));
                 for n in 0..1_000_000 {
                     if Instant::now() > end {
                         break;
@@ -103,7 +111,7 @@ fn two_mounts_and_the_api_agree_in_the_end() {
             });
         }
         scope.spawn(|| {
-            let mut dice = Dice(4711);
+            let mut dice = Dice(seed.wrapping_add(4706));
             for n in 0..1_000_000 {
                 if Instant::now() > end {
                     break;
@@ -127,7 +135,7 @@ fn two_mounts_and_the_api_agree_in_the_end() {
         seen(&one) == stored && seen(&two) == stored
     };
     let begun = Instant::now();
-    while !is_same() && begun.elapsed() < Duration::from_secs(8) {
+    while !is_same() && begun.elapsed() < PATIENCE {
         std::thread::sleep(Duration::from_millis(100));
     }
     let stored: BTreeMap<String, String> = stored();

@@ -1,11 +1,12 @@
 //! Reading and writing: one close, one version.
 
-use crate::begun::{Begun, within};
+use crate::begun::{Begun, PATIENCE, within};
 use rustix::fs::{FallocateFlags, fallocate};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(3);
@@ -156,12 +157,21 @@ fn who_closes_a_removed_file_late_saves_nothing_of_the_next_one() {
 #[test]
 fn two_hundred_writers_make_two_hundred_versions() {
     let begun = Begun::new();
-    begun.port.delay(Some(Duration::from_millis(20)));
+    begun.port.hold();
+    let written = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for n in 0..200 {
-            let path = begun.at(&format!("w{n}"));
-            scope.spawn(move || fs::write(path, format!("text {n}")).unwrap());
+            let (path, written) = (begun.at(&format!("w{n}")), &written);
+            scope.spawn(move || {
+                let mut file = File::create(path).unwrap();
+                file.write_all(format!("text {n}").as_bytes()).unwrap();
+                written.fetch_add(1, Ordering::Relaxed);
+            });
         }
+        // Two requests are under way, and what the others save gathers behind them.
+        let gathers = || begun.port.held() == 2 && written.load(Ordering::Relaxed) > 100;
+        within(PATIENCE, "a crowd", gathers);
+        begun.port.release();
     });
     assert_eq!(begun.port.paths(0).len(), 200);
     assert_eq!(begun.port.versions_written(0), 200);

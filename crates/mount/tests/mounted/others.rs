@@ -1,6 +1,6 @@
 //! Others write too: what they write is seen soon, and who loses a race loses nothing.
 
-use crate::begun::{Begun, Now, code, within};
+use crate::begun::{Begun, Now, PATIENCE, code, within};
 use loci_model::{Access, AttributesPatch, Expect, MemoryPath, Patch, Timestamp};
 use loci_mount::port::{Act, At, Edit, Refusal};
 use loci_mount_memory::MemoryPort;
@@ -59,7 +59,7 @@ fn a_thousand_new_memories_are_seen_soon() {
 #[test]
 fn the_feed_may_be_faster_than_the_answer() {
     let begun = Begun::new();
-    begun.port.answer_late(Some(Duration::from_millis(150)));
+    begun.port.tell_feed_first();
     std::thread::scope(|scope| {
         for n in 0..20 {
             let at = begun.at(&format!("mine-{n}"));
@@ -76,17 +76,18 @@ fn the_feed_may_be_faster_than_the_answer() {
 #[test]
 fn who_is_late_with_a_new_name_hears_it_and_keeps_both() {
     let begun = Begun::new();
-    begun.port.delay(Some(Duration::from_millis(300)));
+    begun.port.hold();
     let at = begun.at("note");
     let mine = std::thread::spawn(move || {
         let mut file = File::create(at).unwrap();
         file.write_all(b"mine").unwrap();
         code(rustix::fs::fsync(&file).map_err(Into::into))
     });
-    std::thread::sleep(Duration::from_millis(100));
+    within(PATIENCE, "the save", || begun.port.held() == 1);
     begun.port.write(0, "/note", "theirs").unwrap();
+    begun.hear();
+    begun.port.release();
     assert_eq!(mine.join().unwrap(), STALE);
-    begun.port.delay(None);
     let read = |name: &str| fs::read_to_string(begun.at(name)).unwrap_or_default();
     within(SOON, "both", || read("note") == "theirs" && read("note.conflict") == "mine");
 }
@@ -94,22 +95,22 @@ fn who_is_late_with_a_new_name_hears_it_and_keeps_both() {
 #[test]
 fn what_could_not_be_asked_for_is_asked_for_again() {
     let begun = Begun::new();
-    begun.port.delay(Some(Duration::from_millis(300)));
+    begun.port.hold();
     let at = begun.at("note");
     let mine = std::thread::spawn(move || {
         let mut file = File::create(at).unwrap();
         file.write_all(b"mine").unwrap();
         rustix::fs::fsync(&file).is_err()
     });
-    std::thread::sleep(Duration::from_millis(100));
+    within(PATIENCE, "the save", || begun.port.held() == 1);
     // Heard of while the file is being saved; then nobody answers, neither that nor whose it is.
     begun.port.write(0, "/note", "theirs").unwrap();
-    std::thread::sleep(Duration::from_millis(100));
+    begun.hear();
     begun.port.fail(Some(Refusal::Unreachable("gone".into())));
+    begun.port.release();
     assert!(mine.join().unwrap(), "the save fails");
-    std::thread::sleep(Duration::from_millis(200));
+    within(PATIENCE, "the save and the feed ask", || begun.port.entries_refused() >= 2);
     assert_eq!(begun.port.entries_asked_for(), 0);
-    begun.port.delay(None);
     begun.port.fail(None);
     within(SOON, "asked again", || begun.port.entries_asked_for() > 0);
 }
@@ -158,7 +159,7 @@ fn who_loses_a_race_finds_the_work_beside() {
         let mut file = OpenOptions::new().write(true).truncate(true).open(begun.at("f")).unwrap();
         file.write_all(format!("mine {n}").as_bytes()).unwrap();
         begun.port.write(0, "/f", &format!("theirs {n}")).unwrap();
-        std::thread::sleep(MOMENT);
+        begun.hear();
         assert_eq!(fs::read_to_string(begun.at("f")).unwrap(), format!("mine {n}"));
         assert_eq!(code(rustix::fs::fsync(&file).map_err(Into::into)), STALE);
         drop(file);

@@ -196,7 +196,7 @@ fn a_query_does_not_wait_longer_than_its_timeout() {
         let started = Instant::now();
         let found = HttpEmbedder::new(config).unwrap().embed(&["one", "two"], Purpose::Query);
         assert!(matches!(found, Err(EmbedError::Unavailable(_))), "{found:?}");
-        assert!(started.elapsed() < Duration::from_secs(5));
+        assert!(started.elapsed() < Duration::from_secs(20), "it waited as long as it was told");
     }
 }
 

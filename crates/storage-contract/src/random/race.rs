@@ -123,6 +123,8 @@ struct Made {
 
 /// Runs one race on an empty engine, through all of these servers.
 pub async fn run(servers: &[Arc<dyn Storage>], seed: u64) {
+    // Shown when it fails, so that it can be run again.
+    eprintln!("race: LOCI_RACE_SEED={seed}");
     let scripts = scripts(seed);
     let oracle = MemStorage::new();
     let ids = Arc::new(AtomicU64::new(1000));

@@ -35,7 +35,7 @@ async fn certify(server: &Postgres, by: &CertifiedIssuer<'static, KeyPair>) -> C
     tokio::spawn(connection);
     client.batch_execute("alter system set ssl = on").await.unwrap();
     client.batch_execute("select pg_reload_conf()").await.unwrap();
-    for _ in 0..200 {
+    for _ in 0..2400 {
         let row = client.query_one("show ssl", &[]).await.unwrap();
         if row.get::<_, &str>(0) == "on" {
             return client;

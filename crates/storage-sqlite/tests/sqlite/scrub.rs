@@ -188,7 +188,7 @@ async fn a_pending_scrub_is_finished_without_being_asked_again() {
     let refused = erase(&world, memory.id).await;
     assert!(matches!(refused, Err(StorageError::ScrubPending)), "{refused:?}");
     reader.execute_batch("rollback").unwrap();
-    for _ in 0..100 {
+    for _ in 0..600 {
         if sightings(dir.path()) == 0 {
             return;
         }

@@ -65,6 +65,7 @@ fn nothing_is_lost_doubled_or_reordered_when_servers_and_database_die() {
 }
 
 fn run(seed: u64, load: Duration, fleet: &Fleet<'_>, postgres: &mut Postgres, tally: &mut Tally) {
+    eprintln!("chaos: LOCI_CHAOS_FIRST={seed} LOCI_CHAOS_SEEDS=1");
     let mut dice = Dice::seeded(seed);
     let began = Instant::now();
     let stores: Vec<String> = (0..STORES).map(|number| create_store(fleet, seed, number)).collect();

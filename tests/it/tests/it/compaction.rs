@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 const EPISODES: usize = 120;
 const ROUNDS: usize = 6;
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A store with numbered episodes, one of them pinned.
 fn filled(server: &Server, count: usize) -> Api {

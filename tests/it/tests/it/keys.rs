@@ -110,15 +110,15 @@ fn made_keys_are_limited_expire_and_are_revoked_at_once() {
     // The same open connection, the very next request.
     assert_eq!(as_reader.get(&memory.id).status, 401, "a revoked key is dead at once");
 
-    let (_, brief) = create_key(&setup, &["--level", "read", "--expires", "4"]);
     let began = Instant::now();
+    let (_, brief) = create_key(&setup, &["--level", "read", "--expires", "4"]);
     assert_eq!(status_as(&server, &brief), 200);
     while status_as(&server, &brief) == 200 {
-        assert!(began.elapsed() < Duration::from_secs(12), "the key never expired");
+        assert!(began.elapsed() < Duration::from_secs(60), "the key never expired");
         thread::sleep(Duration::from_millis(100));
     }
     assert_eq!(status_as(&server, &brief), 401);
-    assert!(began.elapsed() > Duration::from_secs(2), "expired too early");
+    assert!(began.elapsed() > Duration::from_secs(3), "expired too early");
 
     server.stop();
     for secret in [&reader, &brief] {

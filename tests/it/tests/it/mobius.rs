@@ -10,17 +10,24 @@ use std::thread;
 use std::time::Duration;
 
 const SAVES: usize = 32;
+/// How often an entry is saved in vain: as often as patient clients try.
+const REFUSALS_MAX: usize = 10;
 
 /// Saves an entry, again if the server has no time for it, as clients do.
+#[track_caller]
 fn save(client: &mut Client, agent: &str, key: &str, body: &Value) -> Value {
-    loop {
+    let mut last = String::new();
+    for _ in 0..REFUSALS_MAX {
         let reply = client.call("PUT", &format!("{agent}/memory/entries/{key}"), Some(body));
         match reply.status {
             200 | 201 => return reply.json(),
-            503 => thread::sleep(Duration::from_secs(1)),
+            503 => last = reply.text(),
             status => panic!("{status} {}", reply.text()),
         }
+        let wait = reply.header("retry-after").and_then(|wait| wait.parse().ok()).unwrap_or(1);
+        thread::sleep(Duration::from_secs(wait));
     }
+    panic!("{key} was refused {REFUSALS_MAX} times, with 503 {last} in the end");
 }
 
 fn saves_at_once(servers: &[&Server]) {

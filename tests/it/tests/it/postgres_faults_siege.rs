@@ -8,20 +8,20 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use loci_it::{Api, Client, Dice, Server, sha256};
+use loci_it::{Api, Client, Dice, Server, budget, sha256};
 use serde_json::json;
 
 const WRITERS: usize = 16;
 const READERS: usize = 8;
-/// Before the fault, so that connections are open and in use.
-const CALM: Duration = Duration::from_millis(500);
+/// Answers before the fault and after it, so that connections are open and in use.
+const CALM: usize = 8 * (WRITERS + READERS);
 /// What is promised is two seconds; a busy machine may take one of its own.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(3);
 const ALIVE_WITHIN: Duration = Duration::from_secs(1);
 const RECOVERED_WITHIN: Duration = Duration::from_secs(5);
 /// Without a refusal for so long, the server counts as recovered.
 const QUIET: Duration = Duration::from_millis(1500);
-const REFUSALS_WITHIN: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(20);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +59,7 @@ pub(crate) struct Siege {
     api: Api,
     is_over: Arc<AtomicBool>,
     refusals: Arc<AtomicUsize>,
+    answers: Arc<AtomicUsize>,
     clients: Vec<JoinHandle<Vec<Seen>>>,
     broken: Instant,
     mending: Instant,
@@ -85,7 +86,8 @@ impl Siege {
         let mut api = Api::create(server.client(), name);
         let first = api.put("/first", "read by everybody").id;
         let mut dice = Dice::new(name);
-        let (is_over, refusals) = (Arc::new(AtomicBool::new(false)), Arc::default());
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (refusals, answers) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
         let mut clients = Vec::new();
         for number in 0..WRITERS + READERS + 2 {
             let mut client = Asking {
@@ -103,14 +105,27 @@ impl Siege {
                 length,
                 dice: dice.split(),
                 refusals: Arc::clone(&refusals),
+                answers: Arc::clone(&answers),
             };
             let is_over = Arc::clone(&is_over);
             clients.push(thread::spawn(move || client.work(&is_over)));
         }
-        thread::sleep(CALM);
         let now = Instant::now();
         let name = name.to_owned();
-        Self { name, api, is_over, refusals, clients, broken: now, mending: now }
+        let siege =
+            Self { name, api, is_over, refusals, answers, clients, broken: now, mending: now };
+        siege.wait_for_answers();
+        siege
+    }
+
+    /// Waits until the clients have been answered some more times.
+    #[track_caller]
+    fn wait_for_answers(&self) {
+        let (before, began) = (self.answers.load(Ordering::Acquire), Instant::now());
+        while self.answers.load(Ordering::Acquire) < before + CALM {
+            assert!(began.elapsed() < PATIENCE, "{}: it does not go on", self.name);
+            thread::sleep(PAUSE);
+        }
     }
 
     /// Waits while the fault, which is there now, lasts.
@@ -123,7 +138,7 @@ impl Siege {
     pub(crate) fn wait_for_refusals(&self) {
         let began = Instant::now();
         while self.refusals.load(Ordering::Acquire) < WRITERS {
-            assert!(began.elapsed() < REFUSALS_WITHIN, "{}: nobody is refused", self.name);
+            assert!(began.elapsed() < PATIENCE, "{}: nobody is refused", self.name);
             thread::sleep(PAUSE);
         }
     }
@@ -134,13 +149,15 @@ impl Siege {
         mend();
         let mended = Instant::now();
         let (mut last, mut since) = (self.refusals.load(Ordering::Acquire), Instant::now());
-        while since.elapsed() < QUIET && mended.elapsed() < RECOVERED_WITHIN + 2 * QUIET {
+        let limit = budget(RECOVERED_WITHIN) + 2 * QUIET;
+        while since.elapsed() < QUIET && mended.elapsed() < limit {
             let now = self.refusals.load(Ordering::Acquire);
             if now != last {
                 (last, since) = (now, Instant::now());
             }
             thread::sleep(PAUSE);
         }
+        self.wait_for_answers();
         Endured { siege: self, mended }
     }
 }
@@ -158,9 +175,9 @@ impl Endured {
         for one in &seen {
             let is_orderly = one.status == 200 || one.status == 503 && one.says_when;
             assert!(is_orderly, "{name}: {one:?}");
-            assert!(one.took < ANSWERED_WITHIN, "{name}: {one:?}");
+            assert!(one.took < budget(ANSWERED_WITHIN), "{name}: {one:?}");
             if one.kind == Kind::Alive {
-                assert!(one.status == 200 && one.took < ALIVE_WITHIN, "{name}: {one:?}");
+                assert!(one.status == 200 && one.took < budget(ALIVE_WITHIN), "{name}: {one:?}");
             }
             // Sent and answered while the fault lasted.
             if one.sent < siege.broken || one.sent + one.took > siege.mending {
@@ -180,7 +197,7 @@ impl Endured {
         let recovered = recovered.map_or(Duration::ZERO, |last| last - mended);
         let unknown = siege.verify_store(&seen);
         eprintln!("{name}: {}; recovered {recovered:?} after; {unknown}", waits(&seen));
-        assert!(recovered < RECOVERED_WITHIN, "{name}: still refused {recovered:?} later");
+        assert!(recovered < budget(RECOVERED_WITHIN), "{name}: still refused {recovered:?} later");
         let goes_on = seen.iter().filter(|one| one.sent > mended && one.status == 200);
         assert!(goes_on.count() > WRITERS, "{name}: it does not go on");
     }
@@ -246,6 +263,8 @@ struct Asking {
     length: usize,
     dice: Dice,
     refusals: Arc<AtomicUsize>,
+    /// Of reads and writes that were not refused.
+    answers: Arc<AtomicUsize>,
 }
 
 impl Asking {
@@ -255,6 +274,8 @@ impl Asking {
             let one = self.ask(seen.len());
             if one.status != 200 {
                 self.refusals.fetch_add(1, Ordering::AcqRel);
+            } else if matches!(one.kind, Kind::Write | Kind::Read) {
+                self.answers.fetch_add(1, Ordering::AcqRel);
             }
             seen.push(one);
             thread::sleep(PAUSE);

@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loci_it::{ADMIN_KEY, Api, Cluster, Loci, Server, Setup};
+use loci_it::{ADMIN_KEY, Api, Cluster, Loci, Server, Setup, budget};
 use loci_test_postgres::{Build, Postgres};
 use serde_json::json;
 
@@ -126,11 +126,12 @@ fn a_server_waits_for_postgresql_and_outlives_it() {
 
     let starting = thread::scope(|scope| {
         let starting = scope.spawn(|| cluster.start());
-        thread::sleep(Duration::from_secs(2));
+        wait_until("the start waits", || {
+            cluster.setup().printed().contains("waiting for the database")
+        });
         postgres.start_again().unwrap();
         starting.join().unwrap()
     });
-    assert!(cluster.setup().printed().contains("waiting for the database"));
     let server = starting;
     let mut api = Api::create(server.client(), "patient");
     api.put("/before", "written before");
@@ -152,15 +153,11 @@ fn a_server_waits_for_postgresql_and_outlives_it() {
         let took = began.elapsed();
         assert_eq!(reply.status, 503, "{path}: {}", reply.text());
         assert!(reply.header("retry-after").is_some(), "{path}: {:?}", reply.headers);
-        assert!(took < Duration::from_secs(2), "{path} took {took:?}");
+        assert!(took < budget(Duration::from_secs(2)), "{path} took {took:?}");
     }
     anybody.get("/healthz").ok();
     postgres.start_again().unwrap();
-    let began = Instant::now();
-    while anybody.get("/readyz").status != 200 {
-        assert!(began.elapsed() < Duration::from_secs(10), "it does not come back");
-        thread::sleep(Duration::from_millis(50));
-    }
+    wait_until("it comes back", || anybody.get("/readyz").status == 200);
     api.put("/after", "written after");
     assert_eq!(api.memories().len(), 2);
     server.stop();
@@ -204,6 +201,7 @@ fn a_server_outlives_postgresql_between_opening_it_and_listening() {
                     || starting.is_finished()
             });
             postgres.stop().unwrap();
+            // An outage of two tries; nothing is said of the second.
             thread::sleep(Duration::from_secs(1));
             postgres.start_again().unwrap();
             starting.join().unwrap()

@@ -222,7 +222,7 @@ fn a_slow_reader_does_not_make_redaction_lie() {
         drop(reader);
         let began = std::time::Instant::now();
         while api.erase(&memory.id).status == 503 {
-            assert!(began.elapsed().as_secs() < 20, "erase never worked again");
+            assert!(began.elapsed().as_secs() < 60, "erase never worked again");
             std::thread::sleep(std::time::Duration::from_millis(100));
         }
         canary.is_gone(&setup, "after the reader left");

@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use loci_it::{Api, Dice, FACTS, Server, Setup, ids};
+use loci_it::{Api, Dice, FACTS, Server, Setup, eventually, ids};
 use serde_json::{Value, json};
 
 const CLIENTS: usize = 8;
@@ -57,10 +57,9 @@ fn a_change_and_a_removal_count_at_once() {
     let attributes = api.path(&format!("/memories/{}/attributes", memory.id));
     api.client.post(&attributes, &json!({"tags": ["seafaring"]})).ok();
     assert_eq!(api.found("lexical", "seafaring"), [memory.id.as_str()], "tags are searchable");
-    api.client.post(&attributes, &json!({"ttl_seconds": 1})).ok();
+    api.client.post(&attributes, &json!({"ttl_seconds": 3})).ok();
     assert_eq!(api.found("lexical", "lindqvist"), [memory.id.as_str()]);
-    thread::sleep(std::time::Duration::from_millis(1200));
-    assert!(api.found("lexical", "lindqvist").is_empty(), "found after its end");
+    eventually("its end", || api.found("lexical", "lindqvist").is_empty());
 
     let other = api.put("/b", "the lighthouse keeper is called Adeyemi");
     assert_eq!(api.found("lexical", "adeyemi"), [other.id.as_str()]);

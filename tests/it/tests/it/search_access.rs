@@ -37,6 +37,7 @@ impl Fixture {
             &json!({"visibility": "quarantine"}),
         );
         put("/ended", "The beehives of last year, zanzibar.", &json!({"ttl_seconds": 1}));
+        // Expiring is a matter of the clock.
         std::thread::sleep(std::time::Duration::from_millis(1100));
         api.settle();
         Self { setup, server, api, open, internal, quarantined }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use loci_it::{Api, Endpoint, FACTS, Loci, Server, Setup, crowd, ids};
+use loci_it::{Api, Endpoint, FACTS, Loci, Server, Setup, budget, crowd, ids};
 use serde_json::{Value, json};
 
 const KEY_ENV: &str = "LOCI_TEST_ENDPOINT_KEY";
@@ -76,7 +76,7 @@ fn vectors_are_made_anew_on_request_with_progress() {
 fn wait_for_one_generation(server: &Server) {
     let began = Instant::now();
     while status(server)["generations"].as_array().unwrap().len() > 1 {
-        assert!(began.elapsed() < Duration::from_secs(30), "{}", status(server));
+        assert!(began.elapsed() < Duration::from_secs(60), "{}", status(server));
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -154,7 +154,8 @@ fn an_endpoint_that_is_down_leaves_search_by_word() {
         let answer = api.search(&json!({"query": "ferry Friday"})).ok();
         assert_eq!(ids(&answer), [late.clone(), early.clone()], "{what}");
         eprintln!("{what}: hybrid answered in {:.0?}", began.elapsed());
-        assert!(began.elapsed() < Duration::from_secs(6), "{what}: {:?}", began.elapsed());
+        let took = began.elapsed();
+        assert!(took < budget(Duration::from_secs(6)), "{what}: {took:?}");
         assert_eq!(answer["is_complete"], false, "{what}: {answer}");
         let refused = api.search(&json!({"query": "ferry", "mode": "semantic"}));
         assert_eq!(refused.status, 503, "{what}: {}", refused.text());

@@ -201,7 +201,7 @@ fn grants_end_by_themselves() {
     let mut seen = 0;
     while guest.get(&api.path("/memories")).status == 200 {
         seen += 1;
-        assert!(began.elapsed() < Duration::from_secs(10), "the grant never ended");
+        assert!(began.elapsed() < Duration::from_secs(60), "the grant never ended");
         thread::sleep(Duration::from_millis(50));
     }
     assert!(seen > 0 && began.elapsed() > Duration::from_secs(2), "ended too early");

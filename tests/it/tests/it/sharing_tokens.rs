@@ -65,7 +65,7 @@ fn status(server: &Server, token: &str) -> u16 {
 fn comes_to(server: &Server, token: &str, expected: u16) {
     let began = Instant::now();
     while status(server, token) != expected {
-        assert!(began.elapsed() < Duration::from_secs(10), "never came to {expected}");
+        assert!(began.elapsed() < Duration::from_secs(60), "never came to {expected}");
         thread::sleep(Duration::from_millis(100));
     }
 }
@@ -167,7 +167,7 @@ fn the_issuers_keys_can_be_replaced_while_the_server_runs() {
     let began = Instant::now();
     while !setup.printed().contains("stay as they were") {
         assert_eq!((status(&server, &one), status(&server, &two)), (200, 200));
-        assert!(began.elapsed() < Duration::from_secs(10), "the log says nothing");
+        assert!(began.elapsed() < Duration::from_secs(60), "the log says nothing");
         thread::sleep(Duration::from_millis(100));
     }
     assert_eq!((status(&server, &one), status(&server, &two)), (200, 200), "the old keys count");

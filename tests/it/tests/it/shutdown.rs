@@ -8,11 +8,12 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use loci_it::{Api, Dice, Loci, Setup, sha256};
+use loci_it::{Api, Dice, Loci, Setup, budget, sha256};
 use serde_json::json;
 
 const CLIENTS: usize = 64;
 const DRAIN: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
 fn sigterm_under_load_drains_and_keeps_every_acknowledged_write() {
@@ -54,23 +55,24 @@ fn sigterm_under_load_drains_and_keeps_every_acknowledged_write() {
         })
         .collect();
     drop(send);
-    thread::sleep(Duration::from_secs(1));
+    // Everybody is at work when many more have been answered than there are clients.
+    let early = (0..4 * CLIENTS).map(|_| journal.recv_timeout(PATIENCE).expect("writes go on"));
+    let mut acknowledged: Vec<(String, String)> = early.collect();
     // A connection that says nothing must not hold the server up.
     let mut idle = TcpStream::connect(server.addr()).unwrap();
 
     stopping.store(true, Ordering::SeqCst);
     let (status, took) = server.terminate();
     assert!(status.success(), "{status}:\n{}", setup.printed());
-    assert!(took <= DRAIN, "took {took:?} to drain");
+    assert!(took <= budget(DRAIN), "took {took:?} to drain");
     for thread in threads {
         thread.join().unwrap();
     }
-    idle.set_read_timeout(Some(DRAIN)).unwrap();
+    idle.set_read_timeout(Some(PATIENCE)).unwrap();
     assert!(!matches!(idle.read(&mut [0; 16]), Ok(1..)), "an idle connection is closed silently");
 
     Loci::on_data(setup.data()).ok(&["check"]);
-    let acknowledged: Vec<(String, String)> = journal.iter().collect();
-    assert!(acknowledged.len() >= CLIENTS, "only {} writes in a second", acknowledged.len());
+    acknowledged.extend(journal.iter());
     let server = setup.start();
     let mut api = Api::open(server.client(), &store);
     let stored: std::collections::BTreeMap<String, String> =

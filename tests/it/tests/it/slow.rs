@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loci_it::{ADMIN_KEY, Api, Setup};
+use loci_it::{ADMIN_KEY, Api, Setup, budget};
 
 const CLOSED_WITHIN: Duration = Duration::from_secs(20);
 const PROBE_WITHIN: Duration = Duration::from_secs(2);
@@ -63,9 +63,9 @@ fn slow_clients_are_closed_while_a_probe_is_answered() {
 
     for (kind, closed) in outcomes {
         let after = closed.unwrap_or_else(|| panic!("{kind:?} was never closed"));
-        assert!(after <= CLOSED_WITHIN, "{kind:?} was closed after {after:?}");
+        assert!(after <= budget(CLOSED_WITHIN), "{kind:?} was closed after {after:?}");
     }
-    assert!(worst <= PROBE_WITHIN, "the probe once waited {worst:?}");
+    assert!(worst <= budget(PROBE_WITHIN), "the probe once waited {worst:?}");
     assert!(answers > 50, "the probe was answered {answers} times only");
     server.stop();
 }
@@ -86,7 +86,7 @@ fn dawdle(addr: SocketAddr, kind: Slow) -> Option<Duration> {
     stream.write_all(at_once.as_bytes()).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
     let mut answer = [0; 1024];
-    while began.elapsed() < CLOSED_WITHIN * 2 {
+    while began.elapsed() < budget(CLOSED_WITHIN) * 2 {
         // A refusal may come before the close; reading on until the end covers both.
         match stream.read(&mut answer) {
             Ok(0) => return Some(began.elapsed()),
@@ -112,9 +112,9 @@ fn too_many_connections_are_refused_cleanly_and_served_again_later() {
     let mut first = server.client();
     assert_eq!(first.get("/v1/memory_stores").status, 200);
 
+    // Connections are accepted in the order in which they came.
     let held: Vec<TcpStream> =
         (0..19).map(|_| TcpStream::connect(server.addr()).unwrap()).collect();
-    thread::sleep(Duration::from_millis(300));
     let mut refused = 0;
     for _ in 0..10 {
         let mut extra = server.client();
@@ -138,7 +138,7 @@ fn too_many_connections_are_refused_cleanly_and_served_again_later() {
         if answer.is_ok_and(|reply| reply.status == 200) {
             break;
         }
-        assert!(began.elapsed() < Duration::from_secs(5), "still refused after all have left");
+        assert!(began.elapsed() < Duration::from_secs(60), "still refused after all have left");
         thread::sleep(Duration::from_millis(50));
     }
     server.stop();

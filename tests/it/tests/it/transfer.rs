@@ -119,7 +119,7 @@ fn events(api: &mut Api) {
         let url = api.path(&format!("/memories/{}/attributes", memory.id));
         api.client.post(&url, &attributes).ok();
     }
-    // What has expired is removed by the next who comes along.
+    // What has expired is removed by the next who comes along; expiring is a matter of the clock.
     thread::sleep(Duration::from_millis(1_100));
     api.put("/over", "in the place of what expired");
 }
@@ -217,7 +217,9 @@ fn moved_under_fire(from: &str, to: &str, pace: u64, dice: &mut Dice) -> usize {
         let mut command = move_command(from, to);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child: Child = command.spawn().unwrap();
-        thread::sleep(dice.millis(5, pace / 3 + 10));
+        // The first comes before any move can have ended, so that there is one.
+        let latest = if kills == 0 { 50 } else { pace / 3 + 10 };
+        thread::sleep(dice.millis(5, latest));
         if child.try_wait().unwrap().is_some() {
             let ended = child.wait_with_output().unwrap();
             let told = String::from_utf8_lossy(&ended.stderr);

@@ -342,7 +342,7 @@ impl World {
         self.admin.post("/v1/principals/SwitchedOff/memory", &off).ok();
         let archive = format!("/v1/memory_stores/{}/archive", self.stores[&Kind::Archived]);
         self.admin.call("POST", &archive, None).ok();
-        // Whatever was to expire had one second.
+        // Whatever was to expire had one second, by the clock.
         std::thread::sleep(Duration::from_millis(1100));
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loci_it::{Dice, amount};
+use loci_it::{Dice, amount, budget};
 use serde_json::json;
 
 use super::scene::{Scene, Store};
@@ -44,7 +44,7 @@ impl Reader {
         loop {
             let found = fs::read_to_string(&self.path).map_err(|error| error.to_string())?;
             let Some(turn) = turn_of(&found) else {
-                if began.elapsed() > LATEST {
+                if began.elapsed() > budget(LATEST) {
                     return Err(format!("a mixture that stays: {:.60} ({})", found, found.len()));
                 }
                 self.cut += 1;
@@ -58,8 +58,8 @@ impl Reader {
             if turn == wanted {
                 return Ok(began.elapsed());
             }
-            if began.elapsed() > LATEST {
-                return Err(format!("turn {turn} instead of {wanted} after {LATEST:?}"));
+            if began.elapsed() > budget(LATEST) {
+                return Err(format!("turn {turn} instead of {wanted} after {:?}", began.elapsed()));
             }
             thread::sleep(Duration::from_micros(500));
         }
@@ -79,7 +79,7 @@ fn play(
     let mut readers = at.map(|at| Reader { path: at.join(&name), seen: 0, cut: 0 });
     let began = Instant::now();
     while !readers.iter().all(|reader| reader.path.exists()) {
-        (began.elapsed() < LATEST).then_some(()).ok_or("the file does not appear")?;
+        (began.elapsed() < budget(LATEST)).then_some(()).ok_or("the file does not appear")?;
         thread::sleep(Duration::from_millis(1));
     }
     let mut times = Vec::new();
