@@ -16,9 +16,9 @@ const ROUNDS: usize = 21;
 /// How often the sentences are read in a round.
 const REPEATS: usize = 20;
 const SETS: &[&str] = &[
-    include_str!("../tests/sentences/first.txt"),
-    include_str!("../tests/sentences/second.txt"),
-    include_str!("../tests/sentences/third.txt"),
+    include_str!("../tests/knowledge/sentences/first.txt"),
+    include_str!("../tests/knowledge/sentences/second.txt"),
+    include_str!("../tests/knowledge/sentences/third.txt"),
 ];
 
 fn main() {

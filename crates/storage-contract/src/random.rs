@@ -21,6 +21,7 @@ mod vectors;
 use super::Harness;
 use async_trait::async_trait;
 use loci_storage::Storage;
+use loci_test_kit::amount;
 use proptest::test_runner::{Config, FileFailurePersistence, TestRunner};
 use std::sync::Arc;
 
@@ -35,12 +36,13 @@ pub trait Durable: Harness {
     async fn reopen(place: &Self::Guard) -> Arc<dyn Storage>;
 }
 
-/// Plays histories on engines of a harness. `LOCI_RANDOM_CASES` sets how many, if not so many; what
-/// failed is written down beside the source file, to be played first from then on.
-pub fn agree<H: Durable>(cases: u32, source_file: &'static str) {
+/// Plays histories on engines of a harness. `histories` is their number in the
+/// table of amounts. A failed history is written down beside the source file, to be played first from
+/// then on.
+pub fn agree<H: Durable>(histories: &str, source_file: &'static str) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let config = Config {
-        cases: wanted("LOCI_RANDOM_CASES").unwrap_or(cases),
+        cases: u32::try_from(amount(histories)).expect("amounts of histories fit"),
         max_shrink_iters: SHRINK_MAX,
         max_shrink_time: SHRINK_MILLIS,
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
@@ -55,9 +57,4 @@ pub fn agree<H: Durable>(cases: u32, source_file: &'static str) {
     if let Err(failure) = played {
         panic!("{failure}");
     }
-}
-
-#[allow(clippy::disallowed_methods, reason = "a test has no configuration but its environment")]
-fn wanted(name: &str) -> Option<u32> {
-    std::env::var(name).ok().and_then(|text| text.parse().ok())
 }

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::client::{Client, Reply};
 use crate::cluster_fleet::Fleet;
-use crate::dice::Dice;
 use crate::server::ADMIN_KEY;
+use loci_test_kit::Dice;
 
 /// How long one request may stay without an answer, whatever is being broken.
 const PATIENCE: Duration = Duration::from_secs(60);

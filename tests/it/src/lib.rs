@@ -1,7 +1,7 @@
 //! The harness of the black-box tests: the real `loci` binary as a child process, a plain HTTP/1.1
 //! client, and ways to mistreat both.
 //!
-//! Nothing here links the product. What a test knows about the server it learned over a socket,
+//! Nothing here calls the product. What a test knows about the server it learned over a socket,
 //! from the data directory, or from what the process printed.
 
 #![allow(clippy::disallowed_methods, reason = "the tests' environment says which binary to run")]
@@ -13,7 +13,6 @@ mod cluster;
 mod cluster_caller;
 mod cluster_fleet;
 mod command;
-mod dice;
 mod endpoint;
 mod facts;
 mod history;
@@ -34,11 +33,11 @@ pub use cluster::Cluster;
 pub use cluster_caller::{Answer, Caller};
 pub use cluster_fleet::Fleet;
 pub use command::{Finished, Loci};
-pub use dice::{Dice, amount, budget, timing_budgets};
 pub use endpoint::Endpoint;
 pub use facts::{FACTS, crowd};
 pub use history::{Asked, Call, Told, faults};
 pub use history_feed::{Entry, Operation};
+pub use loci_test_kit::{Dice, amount, budget, count, seed_or, timing_budgets};
 pub use model::{Heard, Model, Say};
 pub use mounted::Mounted;
 pub use running::{Running, eventually};

@@ -45,13 +45,14 @@ const ARROWS: [(&str, &[&str]); 14] = [
 ];
 
 /// Crates that are development code themselves and are never shipped.
-const DEVELOPMENT: [&str; 9] = [
+const DEVELOPMENT: [&str; 10] = [
     "xtask",
     "loci-it",
     "loci-open-policy",
     "loci-mount-memory",
     "loci-storage-contract",
     "loci-storage-memory",
+    "loci-test-kit",
     "loci-test-mount",
     "loci-test-postgres",
     "loci-bench",

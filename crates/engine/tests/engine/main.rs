@@ -4,7 +4,6 @@
 mod briefs;
 mod compaction;
 mod dump;
-#[path = "../common/embedder.rs"]
 mod embedder;
 mod groups;
 mod guard;
@@ -24,3 +23,4 @@ mod sessions;
 mod sharing;
 mod stage;
 mod transfer;
+mod unseen;

@@ -15,16 +15,8 @@ use loci_model::{
 };
 use loci_storage::Storage;
 use loci_storage_memory::MemStorage;
+use loci_test_kit::{HandClock, counting_bytes};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-
-pub(crate) struct HandClock(AtomicI64);
-
-impl Clock for HandClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_micros(self.0.load(Ordering::SeqCst))
-    }
-}
 
 pub(crate) struct Stage {
     pub(crate) engine: Engine,
@@ -47,16 +39,8 @@ impl Stage {
     }
 
     pub(crate) async fn searching(options: SearchOptions) -> Self {
-        let clock = Arc::new(HandClock(AtomicI64::new(1_800_000_000_000_000)));
-        let counter = AtomicU64::new(1);
-        let dice = move |buffer: &mut [u8]| {
-            let mut state = counter.fetch_add(1, Ordering::SeqCst);
-            for byte in buffer {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                *byte = (state >> 56) as u8;
-            }
-        };
-        let seams = Seams::new(clock.clone(), Arc::new(dice));
+        let clock = Arc::new(HandClock::new(Timestamp::from_micros(1_800_000_000_000_000)));
+        let seams = Seams::new(clock.clone(), Arc::new(counting_bytes(1)));
         let storage: Arc<dyn Storage> = Arc::new(MemStorage::new());
         let engine = Engine::new(storage, seams).with_search(options);
         let start = engine.bootstrap(None).await.unwrap();
@@ -67,7 +51,7 @@ impl Stage {
     }
 
     pub(crate) fn pass_secs(&self, secs: i64) {
-        self.clock.0.fetch_add(secs * 1_000_000, Ordering::SeqCst);
+        self.clock.advance_secs(secs);
     }
 
     pub(crate) async fn store(&self, name: &str) -> Store {

@@ -5,6 +5,7 @@ use loci_model::time::Clock;
 use loci_model::{Access, Timestamp};
 use loci_mount::{Mount, Options, Unsaved};
 use loci_mount_memory::MemoryPort;
+use loci_test_kit::budget;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -100,18 +101,6 @@ impl Drop for Begun {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-/// Whether times count: only in the deep tier, on a machine that does nothing else.
-#[expect(clippy::disallowed_methods, reason = "a test reads its tier from the environment")]
-pub(crate) fn timing_budgets() -> bool {
-    std::env::var("LOCI_TEST_TIER").is_ok_and(|tier| tier == "deep")
-}
-
-/// The time that something may take: this where times count, and long enough for any machine where
-/// they do not.
-pub(crate) fn budget(limit: Duration) -> Duration {
-    if timing_budgets() { limit } else { PATIENCE.max(limit) }
 }
 
 /// Waits until something holds; fails if it does not within its time.

@@ -4,6 +4,7 @@
 use crate::begun::{Begun, PATIENCE};
 use loci_model::{Expect, MemoryPath};
 use loci_mount::port::{Act, At, Edit};
+use loci_test_kit::{Dice, seed_or};
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -13,34 +14,11 @@ use std::time::{Duration, Instant};
 const NAMES: [&str; 6] = ["a", "b", "d/c", "d/e", "d/f/g", "h.tmp"];
 const DIRECTORIES: [&str; 3] = ["d", "d/f", "i"];
 
-/// Numbers that look random, the same for the same seed.
-struct Dice(u64);
-
-/// The seed of all threads: `LOCI_SEED`, or the usual one.
-#[expect(clippy::disallowed_methods, reason = "a test reads its seed from the environment")]
-fn seed() -> u64 {
-    let seed = std::env::var("LOCI_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(5);
-    eprintln!("crowd: LOCI_SEED={seed}");
-    seed
-}
-
-impl Dice {
-    fn throw(&mut self, sides: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from((self.0 >> 33) % sides as u64).unwrap()
-    }
-
-    fn name(&mut self) -> &'static str {
-        NAMES[self.throw(NAMES.len())]
-    }
-}
-
 /// Everything may fail here; nothing may hang, and nothing may be half.
 fn act(begun: &Begun, dice: &mut Dice, n: usize) {
-    let (one, two) = (begun.at(dice.name()), begun.at(dice.name()));
-    let text = format!("text {n} of {}\n", dice.0).repeat(1 + dice.throw(40));
-    match dice.throw(10) {
+    let (one, two) = (begun.at(dice.pick(&NAMES)), begun.at(dice.pick(&NAMES)));
+    let text = format!("text {n} of {}\n", dice.roll()).repeat(1 + dice.below(40));
+    match dice.below(10) {
         0..3 => drop(fs::write(one, text)),
         3 | 4 => {
             let _ = OpenOptions::new().append(true).create(true).open(one).map(|mut file| {
@@ -51,7 +29,7 @@ fn act(begun: &Begun, dice: &mut Dice, n: usize) {
         5 => drop(fs::remove_file(one)),
         6 | 7 => drop(fs::rename(one, two)),
         8 => {
-            let directory = |dice: &mut Dice| DIRECTORIES[dice.throw(DIRECTORIES.len())];
+            let directory = |dice: &mut Dice| DIRECTORIES[dice.below(DIRECTORIES.len())];
             let (from, to) = (directory(dice), directory(dice));
             drop(fs::rename(begun.at(from), begun.at(to)));
             drop(fs::create_dir_all(begun.at("d/f")));
@@ -61,9 +39,9 @@ fn act(begun: &Begun, dice: &mut Dice, n: usize) {
 }
 
 fn act_by_api(begun: &Begun, dice: &mut Dice, n: usize) {
-    let path = MemoryPath::parse(&format!("/{}", dice.name())).unwrap();
-    let to = MemoryPath::parse(&format!("/{}", dice.name())).unwrap();
-    let act = match dice.throw(4) {
+    let path = MemoryPath::parse(&format!("/{}", dice.pick(&NAMES))).unwrap();
+    let to = MemoryPath::parse(&format!("/{}", dice.pick(&NAMES))).unwrap();
+    let act = match dice.below(4) {
         0 => Act::Remove,
         1 => Act::Append(format!("line {n}\n")),
         2 => Act::Put { text: None, to: Some(to), attributes: Box::default() },
@@ -96,11 +74,11 @@ fn two_mounts_and_the_api_agree_in_the_end() {
         fs::create_dir_all(begun.at("d/f")).unwrap();
         fs::create_dir_all(begun.at("i")).unwrap();
     }
-    let (seed, end) = (seed(), Instant::now() + Duration::from_secs(4));
+    let (seed, end) = (seed_or("crowd", || 5), Instant::now() + Duration::from_secs(4));
     std::thread::scope(|scope| {
         for (thread, begun) in [&one, &two, &one, &two].into_iter().enumerate() {
             scope.spawn(move || {
-                let mut dice = Dice(seed.wrapping_add(thread as u64 * 77));
+                let mut dice = Dice::seeded(seed.wrapping_add(thread as u64 * 77));
                 for n in 0..1_000_000 {
                     if Instant::now() > end {
                         break;
@@ -111,7 +89,7 @@ fn two_mounts_and_the_api_agree_in_the_end() {
             });
         }
         scope.spawn(|| {
-            let mut dice = Dice(seed.wrapping_add(4706));
+            let mut dice = Dice::seeded(seed.wrapping_add(4706));
             for n in 0..1_000_000 {
                 if Instant::now() > end {
                     break;

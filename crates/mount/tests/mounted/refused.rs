@@ -1,9 +1,10 @@
 //! What the server does not take: the error number, the bytes that stay, and a server that is gone.
 
-use crate::begun::{Begun, Now, PATIENCE, budget, code, within};
+use crate::begun::{Begun, Now, PATIENCE, code, within};
 use loci_model::Access;
 use loci_mount::port::Refusal;
 use loci_mount_memory::MemoryPort;
+use loci_test_kit::budget;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::Path;

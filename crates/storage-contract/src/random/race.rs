@@ -6,12 +6,12 @@
 //! Afterwards everything must have been answered as if it had happened one after the other, in the
 //! order of the feed.
 
+use super::dump;
 use super::order::{Asked, What, assert_some_order};
 use super::pair::{OWNER, WORKSPACE, caller};
 use super::plan::{self, EditPlan, PATHS, Who};
 use super::side::Side;
 use super::stamp::{Stamps, path, pick};
-use super::{dump, wanted};
 use loci_model::policy::{self, Facts, System};
 use loci_model::store::Repeats;
 use loci_model::{
@@ -21,6 +21,7 @@ use loci_model::{
 use loci_storage::log::LogEntry;
 use loci_storage::{Applied, Batch, Idempotency, Mutation, Receipt, Result, Storage, StorageError};
 use loci_storage_memory::MemStorage;
+use loci_test_kit::{amount, named_seed};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -38,13 +39,10 @@ const CALLS_MAX: usize = 14;
 const TRIES_MAX: usize = 4;
 const UNPOISONED: &str = "a panic while holding the lock has failed the test already";
 
-/// The races to run: so many, or the one that `LOCI_RACE_SEED` names, or as many as
-/// `LOCI_RACE_SEEDS` says.
-pub fn seeds(count: u64) -> std::ops::Range<u64> {
-    if let Some(one) = wanted("LOCI_RACE_SEED") {
-        return u64::from(one)..u64::from(one) + 1;
-    }
-    0..wanted("LOCI_RACE_SEEDS").map_or(count, u64::from)
+/// The seeds of the races to run: as many as the table of amounts says of `races`, or `LOCI_SEED`
+/// alone.
+pub fn seeds(races: &str) -> std::ops::Range<u64> {
+    named_seed().map_or(0..amount(races), |seed| seed..seed + 1)
 }
 
 /// What one caller does next.
@@ -124,7 +122,7 @@ struct Made {
 /// Runs one race on an empty engine, through all of these servers.
 pub async fn run(servers: &[Arc<dyn Storage>], seed: u64) {
     // Shown when it fails, so that it can be run again.
-    eprintln!("race: LOCI_RACE_SEED={seed}");
+    eprintln!("race: LOCI_SEED={seed}");
     let scripts = scripts(seed);
     let oracle = MemStorage::new();
     let ids = Arc::new(AtomicU64::new(1000));

@@ -6,7 +6,7 @@
 //! by the best three of its memories that are on the list, and only the best bring their neighbours. So
 //! neighbours in rank may change places, and the last of ten may be another.
 
-#[path = "../../../engine/tests/common/embedder.rs"]
+#[path = "../../../engine/tests/engine/embedder.rs"]
 mod embedder;
 
 use self::embedder::WordSum;
@@ -19,6 +19,7 @@ use loci_model::{
 };
 use loci_storage::Storage;
 use loci_storage_postgres::{PostgresOptions, PostgresStorage};
+use loci_test_kit::Dice;
 use loci_test_postgres::{Build, Database};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,34 +27,24 @@ use std::time::Duration;
 const MEMORIES: u64 = 400;
 const QUESTIONS: u64 = 50;
 const RESULTS: usize = 10;
-const WORDS: u64 = 6000;
+const WORDS: usize = 6000;
 const NAMES: [&str; 3] = ["Ana", "Boris", "Chen"];
 
-/// Numbers that are the same every time.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        (self.0 >> 33) % end
+/// A made-up word. Small numbers come more often, about as words do.
+fn word(dice: &mut Dice) -> String {
+    const SYLLABLES: [&str; 9] = ["ka", "lo", "mi", "ru", "te", "vo", "zi", "bra", "pel"];
+    let end = 2 + dice.below(WORDS);
+    let mut number = dice.below(end);
+    let mut word = String::new();
+    for _ in 0..4 {
+        word.push_str(SYLLABLES[number % SYLLABLES.len()]);
+        number /= SYLLABLES.len();
     }
+    word
+}
 
-    /// A made-up word. Small numbers come more often, about as words do.
-    fn word(&mut self) -> String {
-        const SYLLABLES: [&str; 9] = ["ka", "lo", "mi", "ru", "te", "vo", "zi", "bra", "pel"];
-        let end = 2 + self.below(WORDS);
-        let mut number = self.below(end) as usize;
-        let mut word = String::new();
-        for _ in 0..4 {
-            word.push_str(SYLLABLES[number % SYLLABLES.len()]);
-            number /= SYLLABLES.len();
-        }
-        word
-    }
-
-    fn words(&mut self, count: u64) -> String {
-        (0..count).map(|_| self.word()).collect::<Vec<_>>().join(" ")
-    }
+fn words(dice: &mut Dice, count: usize) -> String {
+    (0..count).map(|_| word(dice)).collect::<Vec<_>>().join(" ")
 }
 
 /// Two engines on one database: one holds indexes, the other none.
@@ -91,25 +82,25 @@ impl Both {
     }
 
     async fn fill(&self) {
-        let mut dice = Dice(7);
+        let mut dice = Dice::seeded(7);
         for n in 0..MEMORIES {
             let (path, text) = match n % 10 {
                 // What somebody said, among others, in an order that only people see.
                 0..5 => {
-                    let name = NAMES[dice.below(3) as usize];
+                    let name = dice.pick(&NAMES);
                     let count = 4 + dice.below(12);
                     (
                         format!("/chats/{}/turn_{n}", n / 40),
-                        format!("{name}: {}", dice.words(count)),
+                        format!("{name}: {}", words(&mut dice, count)),
                     )
                 }
                 5..9 => {
                     let count = 8 + dice.below(20);
-                    (format!("/notes/{n}.md"), dice.words(count))
+                    (format!("/notes/{n}.md"), words(&mut dice, count))
                 }
                 _ => {
                     let count = 80 + dice.below(200);
-                    (format!("/long/{}/{n}.md", n / 100), dice.words(count))
+                    (format!("/long/{}/{n}.md", n / 100), words(&mut dice, count))
                 }
             };
             let attributes = Attributes {
@@ -166,12 +157,16 @@ async fn pgvector_answers_as_an_index_in_memory_does() {
             },
         ];
         for filter in filters {
-            let mut dice = Dice(11);
+            let mut dice = Dice::seeded(11);
             let (mut firsts, mut common, mut all) = (0, 0, 0);
             for n in 0..QUESTIONS {
                 let text = match n % 5 {
-                    0 => format!("what did {} say about {}", NAMES[n as usize % 3], dice.words(2)),
-                    _ => dice.words(1 + n % 4),
+                    0 => format!(
+                        "what did {} say about {}",
+                        NAMES[n as usize % 3],
+                        words(&mut dice, 2)
+                    ),
+                    _ => words(&mut dice, 1 + n as usize % 4),
                 };
                 let filter = filter.clone();
                 let wanted = Wanted { mode, filter, ..Wanted::new(text, RESULTS) };

@@ -8,9 +8,6 @@ use loci_storage_contract::Harness;
 use loci_storage_contract::random::{Durable, agree};
 use std::sync::Arc;
 
-/// Fewer than where a step costs no round trip.
-const HISTORIES: u32 = 20;
-
 struct Postgres;
 
 #[async_trait]
@@ -32,5 +29,5 @@ impl Durable for Postgres {
 
 #[test]
 fn postgres_agrees_with_the_oracle() {
-    agree::<Postgres>(HISTORIES, file!());
+    agree::<Postgres>("postgres_histories", file!());
 }

@@ -6,11 +6,9 @@ use loci_storage::Storage;
 use loci_storage_contract::random::race;
 use std::sync::Arc;
 
-const RACES: u64 = 12;
-
 #[tokio::test(flavor = "multi_thread")]
 async fn what_many_are_told_by_several_servers_has_an_order() {
-    for seed in race::seeds(RACES) {
+    for seed in race::seeds("postgres_races") {
         let scratch = Scratch::new().await;
         let mut servers: Vec<Arc<dyn Storage>> = Vec::new();
         for _ in 0..2 + seed % 2 {

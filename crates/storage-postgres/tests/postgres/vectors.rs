@@ -6,12 +6,15 @@ use loci_model::{StorePolicy, VersionId};
 use loci_storage::{Generation, Mutation, Receipt, Storage, VectorBatch, VectorSource};
 use loci_storage_contract::fixture::{World, update};
 use loci_storage_postgres::{PostgresOptions, PostgresStorage};
+use loci_test_kit::count;
 use loci_test_postgres::{Build, Database};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_postgres::NoTls;
 
-const ROUNDS: usize = 30;
+fn rounds() -> usize {
+    count("purge_rounds")
+}
 
 /// A world on one server, and another server beside it.
 async fn two_servers() -> (Database, World, PostgresStorage) {
@@ -81,7 +84,7 @@ const ALL_VECTORS: &str =
 async fn a_version_that_is_redacted_keeps_no_vectors() {
     let (_database, world, other) = two_servers().await;
     let generation = generation(&world).await;
-    for round in 0..ROUNDS {
+    for round in 0..rounds() {
         let memory = world.put(&format!("/{round}"), "one").await;
         let old = memory.head;
         world.edit(update(memory.id, "two")).await.unwrap();
@@ -101,7 +104,7 @@ async fn a_version_that_is_redacted_keeps_no_vectors() {
 async fn a_store_that_is_purged_leaves_no_vectors() {
     let (database, mut world, other) = two_servers().await;
     let generation = generation(&world).await;
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds() {
         world.store = world.new_store(StorePolicy::default()).await.id;
         let heads = [world.put("/a", "one").await.head, world.put("/b", "two").await.head];
         let gone = async {
@@ -122,7 +125,7 @@ async fn a_store_that_is_purged_leaves_no_vectors() {
 async fn a_generation_that_is_dropped_leaves_no_vectors() {
     let (database, world, other) = two_servers().await;
     let head = world.put("/a", "one").await.head;
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds() {
         let generation = generation(&world).await;
         let put = world.storage.write(batch(&world, &generation, &[head]), None);
         let drop = Mutation::DropGeneration { generation: generation.id, limit: 100 };
@@ -136,7 +139,7 @@ async fn a_generation_that_is_dropped_leaves_no_vectors() {
 #[tokio::test(flavor = "multi_thread")]
 async fn servers_open_one_generation_between_them() {
     let (_database, world, other) = two_servers().await;
-    for round in 0..ROUNDS {
+    for round in 0..rounds() {
         let model = format!("m{round}");
         let open = || Mutation::OpenGeneration {
             model: model.clone(),
@@ -148,7 +151,7 @@ async fn servers_open_one_generation_between_them() {
             tokio::join!(world.storage.write(open(), None), other.write(open(), None));
         assert_eq!(first.unwrap().receipt, second.unwrap().receipt);
     }
-    assert_eq!(other.generations().await.unwrap().len(), ROUNDS);
+    assert_eq!(other.generations().await.unwrap().len(), rounds());
 }
 
 #[tokio::test(flavor = "multi_thread")]

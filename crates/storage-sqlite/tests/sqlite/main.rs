@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod backup;
+mod contract;
 mod damage;
 mod group;
 mod migrate;
 mod open;
 mod plans;
+mod random;
 mod scrub;
 
 use loci_model::VersionId;

@@ -7,14 +7,16 @@
 //! history checker then holds what clients were told against the feed.
 //!
 //! `LOCI_CHAOS_SEEDS` and `LOCI_CHAOS_MILLIS` make it longer, for example 200 and 30000;
-//! `LOCI_CHAOS_FIRST` begins with another seed than 1.
+//! `LOCI_SEED` begins with another seed than 1.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loci_it::{ADMIN_KEY, Api, Call, Caller, Client, Cluster, Dice, Fleet, Told, amount, faults};
+use loci_it::{
+    ADMIN_KEY, Api, Call, Caller, Client, Cluster, Dice, Fleet, Told, amount, faults, seed_or,
+};
 use loci_test_postgres::{Build, Postgres, Settings};
 
 use crate::cluster_load::{Board, Visitor};
@@ -25,8 +27,6 @@ const CLIENTS: usize = 32;
 const STORES: usize = 2;
 /// Memories that everybody changes, in each store.
 const SHARED: usize = 16;
-const SEEDS: u64 = 20;
-const LOAD_MILLIS: u64 = 2000;
 /// Every so many runs PostgreSQL is killed instead of restarted.
 const KILLED_EVERY: u64 = 4;
 
@@ -42,9 +42,9 @@ struct Tally {
 
 #[test]
 fn nothing_is_lost_doubled_or_reordered_when_servers_and_database_die() {
-    let seeds = amount("LOCI_CHAOS_SEEDS", SEEDS);
-    let first = amount("LOCI_CHAOS_FIRST", 1);
-    let load = Duration::from_millis(amount("LOCI_CHAOS_MILLIS", LOAD_MILLIS));
+    let seeds = amount("chaos_seeds");
+    let first = seed_or("chaos", || 1);
+    let load = Duration::from_millis(amount("chaos_millis"));
 
     let mut postgres = Postgres::start_with(Build::Floor, &Settings::durable()).unwrap();
     let cluster = Cluster::on(&postgres);
@@ -65,7 +65,7 @@ fn nothing_is_lost_doubled_or_reordered_when_servers_and_database_die() {
 }
 
 fn run(seed: u64, load: Duration, fleet: &Fleet<'_>, postgres: &mut Postgres, tally: &mut Tally) {
-    eprintln!("chaos: LOCI_CHAOS_FIRST={seed} LOCI_CHAOS_SEEDS=1");
+    eprintln!("chaos: LOCI_SEED={seed} LOCI_CHAOS_SEEDS=1");
     let mut dice = Dice::seeded(seed);
     let began = Instant::now();
     let stores: Vec<String> = (0..STORES).map(|number| create_store(fleet, seed, number)).collect();

@@ -10,11 +10,13 @@ use std::net::{Shutdown, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use loci_it::{ADMIN_KEY, Api, Client, Cluster, Dice, Server, sha256};
+use loci_it::{ADMIN_KEY, Api, Client, Cluster, Dice, Server, count, sha256};
 use serde_json::{Value, json};
 
 const CLIENTS: usize = 12;
-const ROUNDS: usize = 15;
+fn rounds() -> usize {
+    count("retry_rounds")
+}
 /// About as long as a write takes on a busy machine.
 const CUT_WITHIN: Duration = Duration::from_millis(60);
 
@@ -82,7 +84,7 @@ impl Forgetful<'_> {
     /// Creates, changes and removes memories; their ids, and whether they are gone.
     fn work(mut self) -> Vec<(String, bool)> {
         let mut made = Vec::new();
-        for round in 0..ROUNDS {
+        for round in 0..rounds() {
             let (old, new) = (self.dice.hex(40), self.dice.hex(40));
             let body = json!({"path": format!("/{}/{round}", self.number), "content": old});
             let created = self.insist("POST", self.memories.clone(), Some(body));
@@ -125,7 +127,7 @@ fn an_answer_that_was_lost_is_had_from_another_server_and_nothing_happens_twice(
             .collect();
         clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
     });
-    assert_eq!(made.len(), CLIENTS * ROUNDS);
+    assert_eq!(made.len(), CLIENTS * rounds());
 
     let mut expected = 0;
     for (id, is_removed) in &made {

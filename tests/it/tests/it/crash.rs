@@ -11,10 +11,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loci_it::{Api, Client, Dice, Loci, Reply, Server, Setup, budget, eventually, sha256};
+use loci_it::{Api, Client, Dice, Loci, Reply, Server, Setup, budget, count, eventually, sha256};
 use serde_json::{Value, json};
 
-const ROUNDS: usize = 48;
+fn rounds() -> usize {
+    count("crash_rounds")
+}
 const WRITERS: usize = 8;
 /// Writes that are acknowledged in each round at least.
 const ANSWERS_MIN: u64 = 20;
@@ -215,7 +217,7 @@ fn acknowledged_writes_survive_kill_9() {
     let mut writers: Vec<Writer> =
         (0..WRITERS).map(|number| Writer::new(number, &store, dice.split())).collect();
 
-    for round in 1..=ROUNDS {
+    for round in 1..=rounds() {
         writers = kill_under_load(server, writers, dice.millis(50, 500));
         if round % 8 == 0 {
             // What a crash left behind is sound even before a server has recovered it.
@@ -236,8 +238,8 @@ fn acknowledged_writes_survive_kill_9() {
     verify_every_version(&mut Api::open(server.client(), &store), &writers);
     check_integrity(&setup);
     let acknowledged: u64 = writers.iter().map(|writer| writer.acknowledged).sum();
-    eprintln!("crash: {acknowledged} acknowledged writes over {ROUNDS} kills");
-    assert!(acknowledged >= ANSWERS_MIN * ROUNDS as u64, "only {acknowledged} writes");
+    eprintln!("crash: {acknowledged} acknowledged writes over {} kills", rounds());
+    assert!(acknowledged >= ANSWERS_MIN * rounds() as u64, "only {acknowledged} writes");
     server.stop();
     check_integrity(&setup);
 }

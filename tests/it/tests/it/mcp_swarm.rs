@@ -22,7 +22,7 @@ struct Told {
 #[test]
 fn sixteen_processes_that_die_at_random_lose_nothing() {
     let setup = Setup::new();
-    let time = Duration::from_secs(amount("LOCI_SWARM_SECS", 8));
+    let time = Duration::from_secs(amount("swarm_secs"));
     let is_over = Arc::new(AtomicBool::new(false));
     let kills = Arc::new(AtomicUsize::new(0));
     // Which process each writer uses at the moment, for whoever kills them.

@@ -34,7 +34,7 @@ fn serve(postgres: &Postgres) -> (Cluster, Server) {
 
 /// How long a fault lasts; longer if `LOCI_OUTAGE_MILLIS` says so.
 fn outage() -> Duration {
-    Duration::from_millis(amount("LOCI_OUTAGE_MILLIS", 3_000))
+    Duration::from_millis(amount("outage_millis"))
 }
 
 #[test]

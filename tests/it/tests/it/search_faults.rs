@@ -3,11 +3,13 @@
 
 use std::thread;
 
-use loci_it::{Api, Dice, Loci, Server, Setup, crowd};
+use loci_it::{Api, Dice, Loci, Server, Setup, count, crowd};
 use serde_json::{Value, json};
 
 const MEMORIES: usize = 600;
-const KILLS: usize = 20;
+fn kills() -> usize {
+    count("search_kills")
+}
 const WRITERS: usize = 6;
 /// Memories written after each kill, so that writing and following are cut off together too.
 const MORE: usize = 8;
@@ -39,7 +41,7 @@ fn kill_9_while_vectors_are_made_leaves_the_index_whole() {
     let store = Api::create(server.client(), "killed").store;
     let mut written = fill(&server, &store, 0, MEMORIES);
     let mut while_behind = 0;
-    for round in 0..KILLS {
+    for round in 0..kills() {
         let more = fill(&server, &store, written.len(), MORE);
         written.extend(more);
         thread::sleep(dice.millis(20, 400));
@@ -54,8 +56,8 @@ fn kill_9_while_vectors_are_made_leaves_the_index_whole() {
         let found = Api::open(server.client(), &store).found("lexical", &crowd(*number));
         assert!(found.contains(id), "sentence {number} after kill {round}");
     }
-    eprintln!("{while_behind} of {KILLS} kills came while vectors were being made");
-    assert!(while_behind >= KILLS / 2, "only {while_behind} kills hit the making of vectors");
+    eprintln!("{while_behind} of {} kills came while vectors were being made", kills());
+    assert!(while_behind >= kills() / 2, "only {while_behind} kills hit the making of vectors");
 
     let mut api = Api::open(server.client(), &store);
     let answer = api.settle();

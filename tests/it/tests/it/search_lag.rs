@@ -8,10 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loci_it::{Api, FACTS, Server, Setup, budget, crowd};
+use loci_it::{Api, FACTS, Server, Setup, budget, count, crowd};
 use serde_json::json;
 
-const WRITES: usize = 500;
+fn writes() -> usize {
+    count("lag_writes")
+}
 const EVERY: Duration = Duration::from_millis(20);
 const PROMISED: Duration = Duration::from_secs(1);
 const NEVER: Duration = Duration::from_secs(120);
@@ -39,8 +41,8 @@ fn writes_are_found_by_meaning_within_a_second() {
     };
 
     let began = Instant::now();
-    let mut acknowledged = Vec::with_capacity(WRITES);
-    for number in 0..WRITES {
+    let mut acknowledged = Vec::with_capacity(writes());
+    for number in 0..writes() {
         let due = EVERY * u32::try_from(number).unwrap();
         thread::sleep(due.saturating_sub(began.elapsed()));
         api.put(&format!("/n/{number}"), &crowd(number));
@@ -58,17 +60,18 @@ fn writes_are_found_by_meaning_within_a_second() {
         Some(seen.saturating_duration_since(*at))
     };
     let mut lags: Vec<Duration> = acknowledged.iter().enumerate().filter_map(lag).collect();
-    assert_eq!(lags.len(), WRITES, "indexed_through never came to the end");
+    assert_eq!(lags.len(), writes(), "indexed_through never came to the end");
     lags.sort_unstable();
     found.sort_unstable();
     // A machine that others keep busy is held to what it can do, so that its figures are seen.
     let rate = before.min(rate(&server));
-    let backlog = Duration::from_secs_f64(2.0 * WRITES as f64 / rate);
+    let backlog = Duration::from_secs_f64(2.0 * writes() as f64 / rate);
     let promised = if rate >= ABLE { PROMISED } else { PROMISED + backlog };
     let at = |times: &[Duration], part: f64| times[((times.len() - 1) as f64 * part) as usize];
     eprintln!(
-        "{rate:.0} vectors/s alone; {WRITES} writes in {took:.1?}; indexed_through behind p50 \
+        "{rate:.0} vectors/s alone; {} writes in {took:.1?}; indexed_through behind p50 \
          {:.0?} p99 {:.0?} max {:.0?}; {} facts found in other words after p50 {:.0?} max {:.0?}",
+        writes(),
         at(&lags, 0.5),
         at(&lags, 0.99),
         at(&lags, 1.0),

@@ -7,10 +7,12 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loci_it::{Api, Endpoint, Loci, Setup, budget, crowd};
+use loci_it::{Api, Endpoint, Loci, Setup, budget, count, crowd};
 use serde_json::json;
 
-const MEMORIES: usize = 20_000;
+fn memories() -> usize {
+    count("restart_memories")
+}
 const DIMS: usize = 384;
 const KEY_ENV: &str = "LOCI_TEST_ENDPOINT_KEY";
 const KEY: &str = "sk-it-endpoint-93b2f0a17d";
@@ -42,7 +44,7 @@ fn a_start_does_not_read_vectors() {
         .map(|writer| {
             let mut api = Api::open(server.client(), &api.store);
             thread::spawn(move || {
-                for number in (writer..MEMORIES).step_by(WRITERS) {
+                for number in (writer..memories()).step_by(WRITERS) {
                     api.put(&format!("/m/{}/{number}", number / 500), &crowd(number));
                 }
             })
@@ -51,17 +53,17 @@ fn a_start_does_not_read_vectors() {
     for writer in writers {
         writer.join().expect("writing works");
     }
-    eprintln!("{MEMORIES} memories written in {:.1?}", began.elapsed());
+    eprintln!("{} memories written in {:.1?}", memories(), began.elapsed());
     api.settle();
     eprintln!("and all have vectors after {:.1?}", began.elapsed());
     let store = api.store.clone();
     drop(api);
     server.stop();
     let report = Loci::on_data(setup.data()).json(&["check"]);
-    assert_eq!(report["vectors"], MEMORIES + 1, "{report}");
+    assert_eq!(report["vectors"], memories() + 1, "{report}");
 
     let full = ready_after(&setup);
-    eprintln!("ready after {full:.0?} with {MEMORIES} vectors, {nothing:.0?} with none");
+    eprintln!("ready after {full:.0?} with {} vectors, {nothing:.0?} with none", memories());
     assert!(full < budget(READY_WITHIN), "ready only after {full:?}");
     let small = nothing * 3 + Duration::from_millis(500);
     assert!(full < budget(small), "{full:?} with vectors, {nothing:?} without");

@@ -2,10 +2,12 @@
 //! caller whose only memory fits the query worse than a hundred thousand of other people's gets it,
 //! at every door and on both engines.
 
-use loci_it::{Client, Cluster, Server, Setup, sha256};
+use loci_it::{Client, Cluster, Server, Setup, count, sha256};
 use serde_json::{Value, json};
 
-const OTHERS: usize = 100_000;
+fn others() -> usize {
+    count("other_memories")
+}
 /// Lines of one import: few enough that a slow machine answers within the client's patience.
 const CHUNK: usize = 4_000;
 /// Words alone decide: vectors for all of these would take minutes and show nothing more.
@@ -77,7 +79,7 @@ fn crowd(admin: &mut Client) {
         })
         .to_string()
     };
-    for first in (1..=OTHERS).step_by(CHUNK) {
+    for first in (1..=others()).step_by(CHUNK) {
         let lines = (first..first + CHUNK).map(line);
         let text: Vec<String> = std::iter::once(header.clone()).chain(lines).collect();
         let body = text.join("\n");

@@ -10,14 +10,16 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loci_it::{Api, Client, Dice, Loci, Reply, Server, Setup, binary};
+use loci_it::{Api, Client, Dice, Loci, Reply, Server, Setup, binary, count};
 use loci_test_postgres::{Build, Database, Postgres};
 use serde_json::{Value, json};
 
 const WRITERS: usize = 6;
 const MEMORIES_EACH: usize = 400;
 /// How often a move is killed before it may end.
-const KILLS: usize = 12;
+fn kills() -> usize {
+    count("transfer_kills")
+}
 
 /// What is in the source, as its server showed it before it was stopped.
 struct Source {
@@ -213,7 +215,7 @@ fn pace(from: &str, to: &str) -> u64 {
 
 /// Starts a move and kills it, again and again; how often, until one ended by itself.
 fn moved_under_fire(from: &str, to: &str, pace: u64, dice: &mut Dice) -> usize {
-    for kills in 0..KILLS {
+    for kills in 0..kills() {
         let mut command = move_command(from, to);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child: Child = command.spawn().unwrap();
@@ -229,7 +231,7 @@ fn moved_under_fire(from: &str, to: &str, pace: u64, dice: &mut Dice) -> usize {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    KILLS
+    kills()
 }
 
 fn text(path: &Path) -> &str {

@@ -4,7 +4,6 @@
 //! seed and the last operations. With text the file can be saved at every close, and a witness is
 //! asked whether it was; with any bytes a store refuses them, and the file must still be whole.
 
-mod dice;
 mod operation;
 
 use std::collections::VecDeque;
@@ -17,7 +16,7 @@ use rustix::fs::FallocateFlags;
 use vm_memory::{FileOffset, MmapRegion, VolatileMemory};
 
 use crate::Witness;
-use dice::Dice;
+use loci_test_kit::Dice;
 use operation::{Operation, bytes_of};
 
 /// How many operations are told when something differs.
@@ -49,7 +48,7 @@ pub fn run(directory: &Path, name: &str, plan: &Plan, witness: &mut dyn Witness)
     fs::write(&path, "")?;
     let file = opened(&path)?;
     let mut run = Run { path, file, model: Vec::new(), closed: 0, bytes: plan.bytes };
-    let mut dice = Dice::new(plan.seed);
+    let mut dice = Dice::seeded(plan.seed);
     let mut told = VecDeque::with_capacity(TOLD);
     for number in 0..plan.operations {
         let operation = Operation::choose(&mut dice, plan, run.model.len());

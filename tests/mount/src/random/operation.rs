@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::dice::Dice;
 use super::{Bytes, Plan};
+use loci_test_kit::Dice;
 
 /// The longest piece of one operation.
 const PIECE_MOST: usize = 8 * 1024;
@@ -120,7 +120,7 @@ impl Operation {
 
 /// Bytes that say by themselves where they came from.
 pub(super) fn bytes_of(seed: u64, bytes: usize, kind: Bytes) -> Vec<u8> {
-    let mut dice = Dice::new(seed);
+    let mut dice = Dice::seeded(seed);
     let mut made = Vec::with_capacity(bytes + 8);
     while made.len() < bytes {
         made.extend_from_slice(&dice.roll().to_le_bytes());

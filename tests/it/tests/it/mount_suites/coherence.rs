@@ -7,12 +7,14 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loci_it::budget;
+use loci_it::{budget, count};
 use serde_json::json;
 
 use super::scene::Scene;
 
-const ROUNDS: usize = 60;
+fn rounds() -> usize {
+    count("coherence_rounds")
+}
 /// What is promised, of the usual change.
 const SOON: Duration = Duration::from_millis(200);
 /// What even the unluckiest change on a loaded machine takes less than.
@@ -47,7 +49,7 @@ fn what_the_api_writes_is_seen_soon() {
     let mut store = scene.witness();
     let (path, moved) = (scene.at("notes.md"), scene.at("moved.md"));
     let (mut created, mut changed, mut renamed, mut removed) = (vec![], vec![], vec![], vec![]);
-    for round in 0..ROUNDS {
+    for round in 0..rounds() {
         // Asked for before it is there: what is not there must not be remembered either.
         assert!(!path.exists());
         let memory = store.api.put("/notes.md", &format!("first {round}"));
@@ -96,7 +98,7 @@ fn what_is_closed_is_seen_by_the_api_at_once() {
     let scene = Scene::new();
     let mut store = scene.witness();
     let path = scene.at("notes.md");
-    for round in 0..ROUNDS {
+    for round in 0..rounds() {
         let text = format!("round {round}\n");
         fs::write(&path, &text).unwrap();
         assert_eq!(store.text("/notes.md").as_deref(), Some(text.as_str()));

@@ -78,7 +78,7 @@ fn save(path: &Path, text: &str) -> bool {
 
 #[test]
 fn rivals_in_two_mounts_and_the_api_lose_no_byte() {
-    const TURNS: usize = 60;
+    let turns = loci_it::count("conflict_turns");
     let scene = Scene::new();
     let other = scene.mount_again("other", &["--flat", "--store", &scene.api.store]);
     fs::write(scene.at("prize.md"), "begin").unwrap();
@@ -89,7 +89,7 @@ fn rivals_in_two_mounts_and_the_api_lose_no_byte() {
         let by_mount = |name: &'static str, at: &Path| {
             let path = at.join("prize.md");
             move || -> Vec<_> {
-                let texts = (0..TURNS).map(|turn| format!("{name} {turn};"));
+                let texts = (0..turns).map(|turn| format!("{name} {turn};"));
                 texts
                     .map(|text| {
                         let saved = save(&path, &text);
@@ -102,7 +102,7 @@ fn rivals_in_two_mounts_and_the_api_lose_no_byte() {
         let two = scope.spawn(by_mount("two", other.at()));
         let api = scope.spawn(|| -> Vec<_> {
             let mut store = scene.witness();
-            let texts = (0..TURNS).map(|turn| format!("api {turn};"));
+            let texts = (0..turns).map(|turn| format!("api {turn};"));
             texts
                 .map(|text| {
                     store.api.update(&id, &json!({"content": text}));

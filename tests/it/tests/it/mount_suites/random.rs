@@ -2,13 +2,11 @@
 
 use std::thread;
 
-use loci_it::{Dice, amount};
+use loci_it::{Dice, count};
 use loci_test_mount::random::{self, Bytes, Plan};
 
 use super::scene::Scene;
 
-/// Operations of all seeds together.
-const OPERATIONS: u64 = 100_000;
 /// A store takes a little more than this in one memory.
 const TEXT_MOST: usize = 60_000;
 
@@ -17,7 +15,7 @@ fn random_operations_end_as_in_memory() {
     let scene = Scene::new();
     let mut dice = Dice::new("random operations");
     let kinds = [Bytes::Text, Bytes::Any, Bytes::Text, Bytes::Any];
-    let operations = amount("LOCI_FSX", OPERATIONS) as usize / kinds.len();
+    let operations = count("fsx_operations") / kinds.len();
     let plans =
         kinds.map(|bytes| Plan { seed: dice.roll(), operations, bytes, length_most: TEXT_MOST });
     let failures: Vec<String> = thread::scope(|scope| {

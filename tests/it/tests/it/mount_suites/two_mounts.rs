@@ -12,7 +12,6 @@ use serde_json::json;
 
 use super::scene::{Scene, Store};
 
-const TURNS: u64 = 2_000;
 /// Files that are written side by side.
 const FILES: u64 = 4;
 const LATEST: Duration = Duration::from_secs(10);
@@ -108,7 +107,7 @@ fn play(
 fn no_read_is_stale_in_two_mounts_and_the_api() {
     let scene = Scene::new();
     let other = scene.mount_again("other", &["--flat", "--store", &scene.api.store]);
-    let turns = amount("LOCI_INTERLEAVINGS", TURNS) / FILES;
+    let turns = amount("interleavings") / FILES;
     let mut dice = Dice::new("two mounts");
     let results: Vec<_> = thread::scope(|scope| {
         let (scene, other) = (&scene, &other);
