@@ -460,7 +460,9 @@ impl Port for MemoryPort {
         wait: Duration,
     ) -> Result<Vec<Change>, Refusal> {
         let until = tokio::time::Instant::now() + wait;
-        self.followed.send_modify(|followed| drop(followed.insert(store, after)));
+        self.followed.send_modify(|followed| {
+            followed.insert(store, after);
+        });
         loop {
             let written = self.written.notified();
             tokio::pin!(written);
