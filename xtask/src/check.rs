@@ -13,12 +13,6 @@ use crate::step::{self, Report};
 use crate::tally::Tally;
 use crate::tidy;
 
-/// One test program with the policy open, and nothing else: beside others, it would take the first
-/// lock off theirs too. It is named as a part of the workspace, so that what it shares with the other
-/// steps, which is everything that is not ours, is built once for all of them.
-const OPEN: [&str; 5] =
-    ["--workspace", "--features", "loci-open-policy/open", "--test", "policy_open"];
-
 /// The steps of `check` as a command of their own.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let mut report = Report::new();
@@ -35,7 +29,6 @@ pub(crate) fn steps(root: &Path, builds: Wanted, servers: &Servers, report: &mut
     report.step("lints", || {
         let flags = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
         step::run(cargo(root).args(flags))?;
-        step::run(cargo(root).arg("clippy").args(OPEN).args(["--", "-D", "warnings"]))?;
         // What is released has to do without whatever the tests switch on in the crates it uses.
         step::run(cargo(root).args(["check", "--package", "loci"]))
     });
@@ -50,9 +43,6 @@ pub(crate) fn steps(root: &Path, builds: Wanted, servers: &Servers, report: &mut
             tests.args(["--exclude", "loci-test-postgres", "--", "--skip", "pgvector"]);
         }
         step::run_tests(servers.announce(&mut tests))
-    });
-    report.step("second lock, policy open", || {
-        step::run_tests(servers.announce(cargo(root).arg("test").args(OPEN)))
     });
 }
 

@@ -15,10 +15,6 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// Whether this build says yes to everybody about everything, whatever workspace they are from: only
-/// so can a test show that the lock behind policy holds alone. The program refuses to be built so.
-pub const IS_OPEN: bool = cfg!(feature = "open-policy");
-
 /// What policy looks at, loaded by the engine in one read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
@@ -156,9 +152,6 @@ pub struct ConvenePass {
 
 impl Facts {
     fn standing(&self, caller: &Caller, now: Timestamp) -> Standing {
-        if IS_OPEN {
-            return Standing::Owner;
-        }
         if self.store.workspace != caller.workspace || !caller.scope.reaches(self.store.id) {
             return Standing::Stranger;
         }
@@ -231,7 +224,7 @@ impl Facts {
                 Some(PrincipalKind::User) => memory.users,
                 Some(PrincipalKind::Agent | PrincipalKind::Service) | None => true,
             };
-        !is_on && !IS_OPEN
+        !is_on
     }
 
     fn require(&self, caller: &Caller, now: Timestamp, needed: Standing) -> Result<(), Denied> {
@@ -354,7 +347,6 @@ pub fn manage(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<ManagePa
 fn refuse_models(caller: &Caller) -> Result<(), Denied> {
     match caller.audience {
         Audience::Host => Ok(()),
-        Audience::Model if IS_OPEN => Ok(()),
         Audience::Model => Err(Denied::KNOWN),
     }
 }
@@ -366,11 +358,9 @@ pub fn browse(caller: &Caller, now: Timestamp) -> BrowsePass {
     BrowsePass {
         workspace: caller.workspace,
         now,
-        reader: (!caller.is_admin && !IS_OPEN).then_some(caller.principal),
+        reader: (!caller.is_admin).then_some(caller.principal),
         memory: caller.memory,
-        only: if IS_OPEN {
-            None
-        } else if may_read && caller.memory.is_on {
+        only: if may_read && caller.memory.is_on {
             caller.scope.stores.clone()
         } else {
             Some(Vec::new())
@@ -384,7 +374,7 @@ pub fn create(caller: &Caller) -> Result<(), Denied> {
     let may_write = caller.scope.power >= Power::UpTo(Level::ReadWrite);
     let is_whole = caller.scope.stores.is_none() && caller.session.is_none();
     let may = may_write && is_whole && caller.memory.is_on;
-    if IS_OPEN || may { Ok(()) } else { Err(Denied::KNOWN) }
+    if may { Ok(()) } else { Err(Denied::KNOWN) }
 }
 
 /// What may be done in one's own home while there is none yet: as much as the credential carries,
@@ -394,7 +384,6 @@ pub fn at_home(caller: &Caller, level: Level) -> Result<(), Denied> {
     let is_on = caller.memory.is_on && caller.memory.own;
     let may = is_whole && caller.scope.power >= Power::UpTo(level);
     match (is_on, may) {
-        _ if IS_OPEN => Ok(()),
         (false, _) => Err(Denied { may_know: true, is_off: true }),
         (true, false) => Err(Denied::KNOWN),
         (true, true) => Ok(()),
@@ -404,7 +393,7 @@ pub fn at_home(caller: &Caller, level: Level) -> Result<(), Denied> {
 /// Principals, keys, export, import, backup, check.
 pub fn administer(caller: &Caller, now: Timestamp) -> Result<AdminPass, Denied> {
     let is_whole = caller.scope.power == Power::Full && caller.scope.stores.is_none();
-    if IS_OPEN || (caller.is_admin && is_whole && caller.session.is_none()) {
+    if caller.is_admin && is_whole && caller.session.is_none() {
         Ok(AdminPass { workspace: caller.workspace, now })
     } else {
         Err(Denied::KNOWN)
@@ -418,7 +407,7 @@ pub fn convene(caller: &Caller, now: Timestamp) -> Result<ConvenePass, Denied> {
         && caller.scope.stores.is_none()
         && caller.session.is_none()
         && caller.audience == Audience::Host;
-    if IS_OPEN || (is_whole && acts_for_agents(caller, now)) {
+    if is_whole && acts_for_agents(caller, now) {
         Ok(ConvenePass { workspace: caller.workspace, now })
     } else {
         Err(Denied::KNOWN)

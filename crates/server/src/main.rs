@@ -34,12 +34,6 @@ use rustix::process::{Resource, Rlimit, setrlimit, umask};
 use std::process::ExitCode;
 use tracing::level_filters::LevelFilter;
 
-/// A program that lets everybody do everything is none that anybody should have.
-const _: () = assert!(
-    !loci_model::policy::IS_OPEN,
-    "the feature open-policy is for tests of the lock behind it"
-);
-
 /// Every request makes and drops some dozens of small things; this allocator does that with fewer
 /// instructions than the system's.
 #[global_allocator]

@@ -45,10 +45,9 @@ const ARROWS: [(&str, &[&str]); 14] = [
 ];
 
 /// Crates that are development code themselves and are never shipped.
-const DEVELOPMENT: [&str; 10] = [
+const DEVELOPMENT: [&str; 9] = [
     "xtask",
     "loci-it",
-    "loci-open-policy",
     "loci-mount-memory",
     "loci-storage-contract",
     "loci-storage-memory",
@@ -57,11 +56,6 @@ const DEVELOPMENT: [&str; 10] = [
     "loci-test-postgres",
     "loci-bench",
 ];
-
-/// The feature that takes the first lock off, and the only ones that may speak of it: whoever has
-/// it, and whoever tests the second lock, by a feature of its own that is not on by itself.
-const OPEN: &str = "open-policy";
-const MAY_OPEN: [&str; 2] = ["loci-model", "loci-open-policy"];
 
 /// Not even tests of the one may know the other.
 const FORBIDDEN_EVERYWHERE: [(&str, &str); 2] =
@@ -93,34 +87,9 @@ fn judge(metadata: &Value) -> Result<Vec<String>> {
         if !known {
             breaches.push(format!("{from}: a crate that xtask/src/tidy/arrows.rs does not list"));
         }
-        if opens_policy(package, from) {
-            breaches.push(format!("{from}: turns on {OPEN}, which only the tests of the lock may"));
-        }
     }
     breaches.extend(arrows(packages)?.iter().filter_map(breach));
     Ok(breaches)
-}
-
-/// Whether building this crate as usual could build policy open.
-fn opens_policy(package: &Value, name: &str) -> bool {
-    let names = |value: &Value| {
-        let words = value.as_array().into_iter().flatten().filter_map(Value::as_str);
-        words.map(str::to_owned).collect::<Vec<_>>()
-    };
-    let opens = |words: &[String]| words.iter().any(|word| word.contains(OPEN));
-    let by_dependency = package["dependencies"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .any(|one| opens(&names(&one["features"])));
-    let features = package["features"].as_object();
-    let by_feature = features.into_iter().flatten().any(|(_, turned_on)| opens(&names(turned_on)));
-    let by_default = features
-        .is_some_and(|all| all.get("default").is_some_and(|on| on != &Value::Array(Vec::new())));
-    match MAY_OPEN.contains(&name) {
-        true => by_dependency || by_default,
-        false => by_dependency || by_feature,
-    }
 }
 
 fn arrows(packages: &[Value]) -> Result<Vec<Arrow>> {
@@ -183,25 +152,6 @@ mod tests {
     fn the_doors_do_not_know_each_other_even_in_tests() {
         check("loci-http", "loci-dialects", Some("dev"), 1);
         check("loci-dialects", "loci-http", None, 1);
-    }
-
-    #[test]
-    fn the_first_lock_is_taken_off_nowhere_else() {
-        let check = |name: &str, features: Value, wanted: Value, breaches: usize| {
-            let dependencies = json!([{"name": "loci-model", "features": wanted}]);
-            let metadata = json!({"packages": [
-                {"name": name, "features": features, "dependencies": dependencies},
-            ]});
-            assert_eq!(judge(&metadata).unwrap().len(), breaches, "{metadata}");
-        };
-        let open = json!(["loci-model/open-policy"]);
-        check("loci-open-policy", json!({"default": [], "open": open}), json!([]), 0);
-        check("loci-open-policy", json!({"default": ["open"], "open": open}), json!([]), 1);
-        check("loci-open-policy", json!({}), json!(["open-policy"]), 1);
-        check("loci", json!({"default": []}), json!([]), 0);
-        check("loci", json!({"debug": open}), json!([]), 1);
-        check("loci-engine", json!({}), json!(["open-policy"]), 1);
-        check("loci-model", json!({"default": ["open-policy"], "open-policy": []}), json!(null), 1);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Sharing: what somebody can give of a store and take back, when they ask and once more when it is
 //! written.
 
-use super::{Denied, Facts, Ground, IS_OPEN, SharePass, Standing, refuse_models};
+use super::{Denied, Facts, Ground, SharePass, Standing, refuse_models};
 use crate::store::Who;
 use crate::{Caller, Grant, Grantee, Level, PrincipalId, Timestamp};
 
@@ -13,7 +13,7 @@ pub fn share(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<SharePass
     };
     facts.require(caller, now, needed)?;
     refuse_models(caller)?;
-    if caller.session.is_some() && !IS_OPEN {
+    if caller.session.is_some() {
         return Err(Denied::KNOWN);
     }
     let giving = Giving::of(facts, caller.principal, caller.is_admin, now);
@@ -23,7 +23,7 @@ pub fn share(caller: &Caller, facts: &Facts, now: Timestamp) -> Result<SharePass
         now,
         giver: caller.principal,
         giving: giving.ok_or(Denied::KNOWN)?,
-        is_unasked: IS_OPEN,
+        is_unasked: false,
     })
 }
 
@@ -41,7 +41,7 @@ impl Giving {
 
     /// What a principal can give, as things stand; nothing, if it may not share the store.
     fn of(facts: &Facts, who: PrincipalId, is_admin: bool, now: Timestamp) -> Option<Self> {
-        if IS_OPEN || is_admin || facts.store.owner == who {
+        if is_admin || facts.store.owner == who {
             return Some(Self::ALL);
         }
         let (ground, level) = facts.ground(who, now)?;

@@ -10,6 +10,7 @@ mod known;
 mod migrate;
 mod random;
 mod reads;
+mod row_security;
 mod second_lock;
 mod sharing;
 mod shortlist;

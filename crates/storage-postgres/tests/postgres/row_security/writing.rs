@@ -1,7 +1,7 @@
 //! Every use case that changes something, tried by the intruder on what is the victim's.
 
-use crate::reading::shown;
-use crate::world::{World, new_session, text};
+use super::reading::shown;
+use super::world::{World, new_session, text};
 use loci_engine::{NewGrant, NewKey};
 use loci_model::edit::Occurrence;
 use loci_model::store::Repeats;

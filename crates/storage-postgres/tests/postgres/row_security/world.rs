@@ -1,6 +1,7 @@
 //! Two tenants on one storage engine: a victim with some of everything, and an intruder with a valid
-//! key of its own workspace, for whom the first lock is off.
+//! key of its own workspace, for whom the facts about the victim's store are forged.
 
+use super::forger::{Forger, forged};
 use loci_engine::seam::Seams;
 use loci_engine::search::embed::{EmbedError, Embedder, Purpose};
 use loci_engine::search::{Mode, Reach, SearchOptions, SearchRequest, Wanted};
@@ -11,11 +12,10 @@ use loci_engine::{
 use loci_model::policy::{self, Facts};
 use loci_model::query::{CreatedQuery, Direction, SessionQuery, StoreQuery};
 use loci_model::{
-    Access, Address, At, Content, Edit, EditOp, Expect, GrantId, Grantee, KeyId, Level, MemoryId,
-    MemoryPath, OnSame, Power, PrincipalId, PrincipalKind, SessionId, Store, StoreId, StorePolicy,
-    VersionId, View,
+    Access, Address, At, Caller, Content, Edit, EditOp, Expect, GrantId, Grantee, KeyId, Level,
+    MemoryId, MemoryPath, OnSame, Power, PrincipalId, PrincipalKind, SessionId, Store, StoreId,
+    StorePolicy, VersionId, View,
 };
-use loci_open_policy::Unguarded;
 use loci_storage::{AsOf, Generation, Mutation, Storage};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -35,6 +35,9 @@ pub(crate) struct World {
     pub(crate) victim: Context,
     pub(crate) intruder: Context,
     pub(crate) loot: Loot,
+    /// What the victim had when the world was made. An attempt that changes it is the last in this
+    /// world, so all of them are compared with it.
+    pub(crate) untouched: String,
 }
 
 /// Everything of the victim that can be named.
@@ -53,25 +56,31 @@ pub(crate) struct Loot {
     pub(crate) key: KeyId,
     pub(crate) session: SessionId,
     pub(crate) generation: Generation,
+    /// The truth about the store, for the victim.
     pub(crate) facts: Facts,
+    /// What the intruder is told about it.
+    pub(crate) forged: Facts,
     pub(crate) export: Vec<String>,
 }
 
 impl World {
     pub(crate) async fn new(storage: Arc<dyn Storage>) -> Self {
-        let unguarded = Arc::new(Unguarded::new(Arc::clone(&storage)));
+        let forger = Arc::new(Forger::new(Arc::clone(&storage)));
         let embedders: Vec<Arc<dyn Embedder>> = vec![Arc::new(Letters)];
         let options = SearchOptions { embedders, ..SearchOptions::default() };
-        let known: Arc<dyn Storage> = unguarded.clone();
+        let known: Arc<dyn Storage> = forger.clone();
         let engine = Engine::new(known, Seams::real()).with_search(options);
         let intruder = tenant(&engine, &storage, "intruder").await;
         let victim = tenant(&engine, &storage, MARK).await;
-        let loot = loot(&engine, &storage, &victim).await;
-        unguarded.betray(vec![loot.facts.clone()]);
-        let world = Self { engine, storage, victim, intruder, loot };
+        let loot = loot(&engine, &storage, &victim, &intruder.caller).await;
+        forger.betray(loot.facts.store.clone());
+        let untouched = String::new();
+        let mut world = Self { engine, storage, victim, intruder, loot, untouched };
         // The index of the victim's store is in memory when the intruder comes.
         let found = world.engine.search(&world.victim, &world.asking(Mode::Hybrid)).await.unwrap();
         assert!(format!("{found:?}").contains(MARK), "what is to be stolen can be found");
+        world.untouched = world.belongings().await;
+        assert!(world.untouched.matches(MARK).count() > 10, "there is something to lose");
         world
     }
 
@@ -91,6 +100,20 @@ impl World {
     pub(crate) fn edit(&self, op: EditOp) -> Edit {
         let at = At::Id(self.loot.memory);
         Edit { at, expect: Expect::Anything, on_same: OnSame::Skip, op }
+    }
+
+    /// The intruder changes something of its own.
+    pub(crate) async fn intruder_works_at_home(&self) {
+        let Self { engine, intruder, .. } = self;
+        let new = NewStore { name: "intruder".into(), ..NewStore::default() };
+        let store = engine.create_store(intruder, new).await.unwrap().id;
+        let edit = Edit::put_text(MemoryPath::parse("/own").unwrap(), "intruder");
+        engine.commit_one(&retried(intruder), store, edit, "api").await.unwrap();
+        let everyone =
+            NewGrant { grantee: Grantee::Everyone, level: Level::Read, expires_at: None };
+        engine.share(intruder, store, everyone).await.unwrap();
+        let session = new_session("intruder".into(), store);
+        engine.create_session(intruder, session).await.unwrap();
     }
 
     /// All that the victim has, as it sees it itself.
@@ -142,7 +165,12 @@ async fn tenant(engine: &Engine, storage: &Arc<dyn Storage>, name: &str) -> Cont
     Context { caller, request: seams.request_id(seams.now()), idempotency: None }
 }
 
-async fn loot(engine: &Engine, storage: &Arc<dyn Storage>, victim: &Context) -> Loot {
+async fn loot(
+    engine: &Engine,
+    storage: &Arc<dyn Storage>,
+    victim: &Context,
+    intruder: &Caller,
+) -> Loot {
     let new = NewStore {
         name: format!("{MARK} vault"),
         description: format!("what {MARK} keeps"),
@@ -176,6 +204,7 @@ async fn loot(engine: &Engine, storage: &Arc<dyn Storage>, victim: &Context) -> 
     let generation = storage.generations().await.unwrap().pop().unwrap();
     let caller = &victim.caller;
     let facts = storage.facts(caller.workspace, store, caller.principal, None).await.unwrap();
+    let facts = facts.unwrap();
     Loot {
         store,
         memory: first.id,
@@ -188,7 +217,8 @@ async fn loot(engine: &Engine, storage: &Arc<dyn Storage>, victim: &Context) -> 
         key: engine.keys(victim).await.unwrap()[0].id,
         session,
         generation,
-        facts: facts.unwrap(),
+        forged: forged(&facts.store, intruder.workspace, intruder.principal),
+        facts,
         export: export(engine, victim).await,
     }
 }

@@ -1,7 +1,8 @@
 //! What the engine never asks of a storage engine on behalf of one workspace about a store of
-//! another, tried all the same: passes that an open policy gives out, and mutations without one.
+//! another, tried all the same: passes that policy gives out on forged facts, and mutations without
+//! one.
 
-use crate::world::{MARK, PATH, WORD, World, text, yesterday_or_so};
+use super::world::{MARK, PATH, WORD, World, text, yesterday_or_so};
 use loci_model::policy::{self, System};
 use loci_model::{Address, Edit, Membership, MemoryPath, MemorySwitches, StoreId, View};
 use loci_storage::log::{ImportItem, LogEntry};
@@ -59,9 +60,9 @@ pub(crate) async fn attempt(world: &World, name: &str) -> String {
     let (store, caller) = (loot.store, &intruder.caller);
     let seams = engine.seams();
     let now = seams.now();
-    let search = policy::search(caller, std::slice::from_ref(&loot.facts), now);
-    let read = policy::read(caller, &loot.facts, now).unwrap();
-    let write = policy::write(caller, &loot.facts, now).unwrap();
+    let search = policy::search(caller, std::slice::from_ref(&loot.forged), now);
+    let read = policy::read(caller, &loot.forged, now).unwrap();
+    let write = policy::write(caller, &loot.forged, now).unwrap();
     let admin = policy::administer(caller, now).unwrap();
     let convene = policy::convene(caller, now).unwrap();
     let version = seams.version_id(now);
@@ -100,7 +101,10 @@ pub(crate) async fn attempt(world: &World, name: &str) -> String {
                 Mutation::OpenGeneration { model: "m".into(), dims: 2, is_fresh: true, now };
             storage.write(opened, None).await.unwrap();
             let newest = storage.generations().await.unwrap().pop().unwrap();
-            shown(storage.embeddable(&search, store, newest.id, 0, 10).await)
+            let needed = storage.embeddable(&search, store, newest.id, 0, 10).await;
+            let dropped = Mutation::DropGeneration { generation: newest.id, limit: 100 };
+            storage.write(dropped, None).await.unwrap();
+            shown(needed)
         }
         "log" => shown(storage.log(&admin, store, 0, 10).await),
         "commit" => {

@@ -1,7 +1,7 @@
 //! Every use case that shows something, tried by the intruder on what is the victim's.
 
-use crate::world::{
-    PATH, World, every_session, every_store, export, retried, text, yesterday_or_so,
+use super::world::{
+    MARK, PATH, World, every_session, every_store, export, retried, text, yesterday_or_so,
 };
 use loci_engine::search::{DuplicatesRequest, Mode, Reach, SearchRequest};
 use loci_engine::{Context, Error};
@@ -43,7 +43,7 @@ pub(crate) const ALL: [&str; 30] = [
 ];
 
 /// Those that nothing holds but policy and row security.
-pub(crate) const BARE: [&str; 14] = [
+pub(crate) const BARE: [&str; 15] = [
     "get by id",
     "get by path",
     "get the first",
@@ -58,6 +58,7 @@ pub(crate) const BARE: [&str; 14] = [
     "search by both",
     "search everywhere",
     "search the past",
+    "repeat a request",
 ];
 
 /// What the intruder gets to see.
@@ -92,12 +93,12 @@ pub(crate) async fn attempt(world: &World, name: &str) -> String {
         "changes" => shown(engine.changes(intruder, store, 0, 100).await),
         // Numbers bear no mark; being told any is what counts.
         "stats" => match engine.stats(intruder, store).await {
-            Ok(stats) => format!("{} {stats:?}", crate::world::MARK),
+            Ok(stats) => format!("{} {stats:?}", MARK),
             Err(error) => refusal(&error),
         },
         "grants" => match engine.grants(intruder, store).await {
             Ok(grants) if grants.is_empty() => String::new(),
-            Ok(grants) => format!("{} {grants:?}", crate::world::MARK),
+            Ok(grants) => format!("{} {grants:?}", MARK),
             Err(error) => refusal(&error),
         },
         "search by word" => search(world.asking(Mode::Lexical)).await,
@@ -126,14 +127,14 @@ pub(crate) async fn attempt(world: &World, name: &str) -> String {
         "group" => shown(engine.group(intruder, &loot.group.to_string()).await),
         "groups" => match engine.memberships(intruder, None, 100).await {
             Ok(members) if members.is_empty() => String::new(),
-            Ok(members) => format!("{} {members:?}", crate::world::MARK),
+            Ok(members) => format!("{} {members:?}", MARK),
             Err(error) => refusal(&error),
         },
         "audit log" => match engine.events(intruder, 0, 100).await {
             Ok(events) => {
                 let own = intruder.caller.workspace;
                 let is_mixed = events.iter().any(|event| event.workspace != own);
-                if is_mixed { crate::world::MARK.into() } else { String::new() }
+                if is_mixed { MARK.into() } else { String::new() }
             }
             Err(error) => refusal(&error),
         },
