@@ -1,55 +1,50 @@
-//! `cargo xtask check`: what must hold before every commit, without starting the server.
-//!
-//! Formatting, lints as errors, the tidy rules, then the unit and contract tests of every crate
-//! but the black-box one, which needs the built binary. Tests that need pgvector wait for `test`.
+//! `cargo xtask check`: the inner loop. Format, tidy rules, lints, and the unit and contract tests on
+//! the in-memory and SQLite engines; nothing is installed and no server is started.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::Result;
+use loci_test_kit::{TIER_VARIABLE, Tier};
 
-use crate::postgres::{self, Servers, Wanted};
-use crate::step::{self, Report};
-use crate::tally::Tally;
-use crate::tidy;
+use crate::pool::{self, Job};
+use crate::postgres::Servers;
+use crate::programs::{self, Built};
+use crate::report::Report;
+use crate::suites::PROGRAMS;
+use crate::{cargo, command, tidy};
 
-/// The steps of `check` as a command of their own.
+/// Programs that run at once: the tests use every core, and some wait.
+const LANES: usize = 2;
+
+/// Runs the steps of `check` as a command of their own.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    let mut report = Report::new();
-    let servers = postgres::step(root, Wanted::Floor, &mut report);
-    steps(root, Wanted::Floor, &servers, &mut report);
-    drop(servers);
+    let mut report = Report::of_environment();
+    sources(root, &mut report);
+    if let Some(built) = report.step("build and lints", || programs::build(root)) {
+        let servers = Servers::default();
+        let jobs = jobs(&built, &servers, Tier::Check);
+        pool::run(jobs, LANES, &mut report);
+    }
     report.finish()
 }
 
-/// The steps of `check`, added to a longer report. With both builds of PostgreSQL running, nothing
-/// is left out.
-pub(crate) fn steps(root: &Path, builds: Wanted, servers: &Servers, report: &mut Report) {
-    report.step("format", || step::run(cargo(root).args(["fmt", "--all", "--check"])));
-    report.step("lints", || {
-        let flags = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
-        step::run(cargo(root).args(flags))?;
-        // What is released has to do without whatever the tests switch on in the crates it uses.
-        step::run(cargo(root).args(["check", "--package", "loci"]))
-    });
-    report.step("tidy", || {
-        tidy::run(root)?;
-        Ok(Tally::default())
-    });
-    report.step("unit and contract tests", || {
-        let mut tests = cargo(root);
-        tests.args(["test", "--workspace", "--exclude", "loci-it", "--no-fail-fast"]);
-        if builds == Wanted::Floor {
-            tests.args(["--exclude", "loci-test-postgres", "--", "--skip", "pgvector"]);
-        }
-        step::run_tests(servers.announce(&mut tests))
-    });
+/// What can be said of the sources without compiling them.
+pub(crate) fn sources(root: &Path, report: &mut Report) {
+    report.step("format", || command::run(cargo(root).args(["fmt", "--all", "--check"])));
+    report.step("tidy", || tidy::run(root));
 }
 
-/// The cargo that started us, in the workspace root.
-pub(crate) fn cargo(root: &Path) -> Command {
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(program);
-    command.current_dir(root);
-    command
+/// A job for each test program of a tier.
+pub(crate) fn jobs<'a>(built: &'a Built, servers: &'a Servers, tier: Tier) -> Vec<Job<'a>> {
+    let of_tier = PROGRAMS.iter().filter(move |program| program.tier <= tier);
+    let jobs = of_tier.map(move |program| Job {
+        name: program.place.to_owned(),
+        secs: program.secs,
+        work: Box::new(move || {
+            let mut command = built.command(program.place, program.threads)?;
+            command.env(TIER_VARIABLE, tier.name());
+            programs::run(servers.announce(&mut command))
+        }),
+    });
+    jobs.collect()
 }

@@ -8,21 +8,26 @@
 
 mod bench;
 mod check;
-mod console;
+mod clients;
+mod command;
+mod environments;
+mod pool;
 mod postgres;
-mod sdk;
+mod programs;
+mod report;
 mod server;
-mod step;
+mod suites;
 mod tally;
 mod test;
 mod tidy;
+mod timings;
 mod tools;
-mod venv;
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command as Process, ExitCode};
 
 use clap::{Parser, Subcommand};
+use loci_test_kit::Tier;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Build, check and test Loci")]
@@ -33,10 +38,14 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Format, lints, tidy, unit and contract tests
+    /// The inner loop: format, tidy, lints, unit and contract tests
     Check,
-    /// Everything `check` does, then the black-box tests, the SDK suites and the console in a browser
-    Test,
+    /// Everything a submission needs: both engines, real clients, a browser, a mount
+    Test {
+        /// Full amounts, every client release on both engines, timing budgets
+        #[arg(long)]
+        deep: bool,
+    },
     /// Measures durable writes, reads and lists against the machine's own ceiling
     Bench {
         /// Options of the measurement, after `--`
@@ -56,7 +65,7 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Check => check::run(&root()),
-        Command::Test => test::run(&root()),
+        Command::Test { deep } => test::run(&root(), if deep { Tier::Deep } else { Tier::Test }),
         Command::Bench { options } => bench::run(&root(), &options),
         Command::Postgres { command } => postgres::run(&root(), &command),
         Command::Tidy => tidy::run(&root()),
@@ -76,4 +85,12 @@ fn root() -> PathBuf {
         .parent()
         .expect("xtask is a folder inside the workspace")
         .to_owned()
+}
+
+/// The cargo that started us, in the workspace root.
+fn cargo(root: &Path) -> Process {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Process::new(program);
+    command.current_dir(root);
+    command
 }

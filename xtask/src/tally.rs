@@ -89,7 +89,7 @@ fn counted<'a>(parts: impl Iterator<Item = &'a str>) -> Tally {
 }
 
 /// The line without terminal colour codes, which runners add when they think a person is looking.
-fn without_colour(line: &str) -> String {
+pub(crate) fn without_colour(line: &str) -> String {
     let mut clean = String::with_capacity(line.len());
     let mut chars = line.chars();
     while let Some(c) = chars.next() {

@@ -1,52 +1,80 @@
-//! `cargo xtask test`: everything. Checks, black-box tests on the real binary, real SDKs, a real browser.
+//! `cargo xtask test`: everything a submission needs. Lints, unit and contract tests on both engines,
+//! black-box tests of the real binary, the real clients, a real browser, a real mount.
 //!
-//! The black-box parts use the dev-profile binary that the unit tests of its package are built with:
-//! its overflow checks and debug assertions stay on while the server is mistreated. Every step names
-//! the whole workspace and picks test programs from it, because cargo builds all libraries anew for
-//! every other choice of packages.
+//! Packages are installed while cargo compiles; then all suites run side by side, because most of
+//! them wait most of the time. With `--deep` every suite runs with its full amounts and its timing
+//! budgets, one after the other, so that the times are its own.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::process::Command;
+use std::thread;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use loci_test_kit::{Tier, table};
 
-use crate::check::{self, cargo};
-use crate::postgres::{self, Wanted};
-use crate::step::{self, Report};
-use crate::{console, sdk, tools};
+use crate::command::run_quietly;
+use crate::pool::{self, Job};
+use crate::postgres::Servers;
+use crate::programs::{self, Built};
+use crate::report::Report;
+use crate::suites::SUITES;
+use crate::{check, clients, environments, tools};
 
-const BLACK_BOX: [&str; 4] = ["test", "--workspace", "--test", "it"];
-/// A test program of the server's package: cargo builds the binary beside it.
-const WITH_BINARY: &str = "search";
-/// Most black-box tests wait most of the time: for a server to start, for an outage to be over.
-const THREADS: &str = "4";
+/// Suites that run at once: one more than the two cores that the command is made for.
+const LANES: usize = 3;
 
-/// Runs every suite and prints the sum.
-pub(crate) fn run(root: &Path) -> Result<()> {
-    let mut report = Report::new();
-    // Missing tools are named before the long part, not twenty minutes into it.
-    report.step("tools", tools::prepare);
-    let servers = postgres::step(root, Wanted::Both, &mut report);
-    check::steps(root, Wanted::Both, &servers, &mut report);
-    let built = report.step("build", || {
-        step::run(cargo(root).args(BLACK_BOX).args(["--test", WITH_BINARY, "--no-run"]))
-    });
-    if built {
-        let binary = binary(root, "debug");
-        report.step("black-box tests", || {
-            let mut tests = cargo(root);
-            tests.args(BLACK_BOX).args(["--", "--test-threads", THREADS]).env("LOCI_BIN", &binary);
-            step::run_tests(servers.announce(&mut tests))
+/// Runs every suite of the tier and prints the sum.
+pub(crate) fn run(root: &Path, tier: Tier) -> Result<()> {
+    println!("tier {}, with these amounts:\n{}", tier.name(), table(tier));
+    let mut report = Report::of_environment();
+    check::sources(root, &mut report);
+    let (built, servers) = thread::scope(|scope| {
+        let installing = scope.spawn(|| {
+            let mut report = Report::of_environment();
+            let servers = install(root, tier, &mut report);
+            (servers, report)
         });
-        sdk::steps(root, &binary, &servers, &mut report);
-        console::steps(root, &binary, &mut report);
+        let built = report.step("build and lints", || programs::build(root));
+        let (servers, installed) = installing.join().expect("the installing thread does not panic");
+        report.take(installed);
+        (built, servers)
+    });
+    if let Some(built) = built {
+        let mut jobs = check::jobs(&built, &servers, tier);
+        jobs.extend(suites(root, &built, &servers, tier));
+        pool::run(jobs, if tier == Tier::Deep { 1 } else { LANES }, &mut report);
     }
     drop(servers);
     report.finish()
 }
 
-/// Where cargo put the binary of a profile: near this program, wherever the target folder is.
-pub(crate) fn binary(root: &Path, profile: &str) -> PathBuf {
-    let own = std::env::current_exe().ok();
-    let target = own.as_deref().and_then(Path::parent).and_then(Path::parent);
-    target.map_or_else(|| root.join("target"), Path::to_owned).join(profile).join("loci")
+/// Makes everything from outside usable: tools, PostgreSQL, packages of the clients. After a failure
+/// the suites that need it fail and say so.
+fn install(root: &Path, tier: Tier, report: &mut Report) -> Servers {
+    report.step("tools", tools::prepare);
+    let servers = report.step("PostgreSQL", || Servers::start(root));
+    report.step("packages of the clients", || {
+        let of_tier = SUITES.iter().filter(|suite| suite.tier <= tier);
+        let mut prepared = of_tier.map(|suite| clients::prepare(root, suite).context(suite.name));
+        prepared.try_for_each(|prepared| prepared)
+    });
+    report.step("console, sources", || {
+        let folder = root.join("console");
+        environments::node(&folder)?;
+        run_quietly(Command::new("npm").args(["run", "check"]).current_dir(folder))
+    });
+    servers.unwrap_or_default()
+}
+
+fn suites<'a>(
+    root: &'a Path,
+    built: &'a Built,
+    servers: &'a Servers,
+    tier: Tier,
+) -> impl Iterator<Item = Job<'a>> {
+    SUITES.iter().filter(move |suite| suite.tier <= tier).map(move |suite| Job {
+        name: suite.name.to_owned(),
+        secs: suite.secs,
+        work: Box::new(move || clients::run(root, suite, built.binary(), servers, tier)),
+    })
 }

@@ -9,8 +9,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
-use crate::step;
-use crate::tally::Tally;
+use crate::command;
 
 /// A program from outside, and how to get it.
 pub(crate) struct Tool {
@@ -53,10 +52,9 @@ const SUITES: [Tool; 9] = [
 ];
 
 /// Makes every tool of the suites usable.
-pub(crate) fn prepare() -> Result<Tally> {
+pub(crate) fn prepare() -> Result<()> {
     make_usable(&PYTHON)?;
-    make_usable(&SUITES)?;
-    Ok(Tally::default())
+    make_usable(&SUITES)
 }
 
 /// Makes these tools usable, or says which Debian packages a person has to install.
@@ -70,8 +68,8 @@ pub(crate) fn make_usable(tools: &[Tool]) -> Result<()> {
     if !can_install() {
         bail!("{} needed; on Debian: apt-get install {}", names(&missing), packages.join(" "));
     }
-    step::run(Command::new("apt-get").args(["update", "--quiet"]))?;
-    step::run(
+    command::run(Command::new("apt-get").args(["update", "--quiet"]))?;
+    command::run(
         Command::new("apt-get")
             .args(["install", "--yes", "--quiet", "--no-install-recommends"])
             .args(&packages)

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::check::cargo;
+use crate::cargo;
 
 /// What a crate's shipped code may use. Development code is looser, see [`FORBIDDEN_EVERYWHERE`].
 const ARROWS: [(&str, &[&str]); 14] = [

@@ -35,7 +35,7 @@ fn breaches(root: &Path) -> Result<Vec<String>> {
 }
 
 /// Every `.rs` file of the workspace, sorted, without build output and foreign packages.
-fn rust_files(root: &Path) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn rust_files(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders: Vec<PathBuf> =
         ["crates", "xtask", "tests", "bench"].iter().map(|name| root.join(name)).collect();
