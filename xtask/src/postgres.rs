@@ -1,8 +1,8 @@
 //! PostgreSQL for the suites: both builds installed, one server of each for the whole run.
 //!
-//! The floor is Debian's package, which must not start a server of the system; the current build
-//! comes with pgvector as a Python wheel. The suites learn addresses and programs from the variables of
-//! [`Build`].
+//! The floor is Debian's package, which must not start a server of the system, and in CI the newest
+//! that its sources offer, because plans differ between minor releases; the current build comes with
+//! pgvector as a Python wheel. The suites learn addresses and programs from the variables of [`Build`].
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use loci_test_postgres::{Account, Build, Postgres, Scratch, Settings};
 
 use crate::environments;
+use crate::report::is_ci;
 use crate::tools::{self, Tool};
 
 const FLOOR_BIN: &str = "/usr/lib/postgresql/15/bin";
@@ -74,7 +75,9 @@ impl Servers {
         for (build, bin) in &servers.programs.found {
             let server = Postgres::start_from(bin, &Settings::default())
                 .with_context(|| format!("no server from {}", bin.display()))?;
-            println!("{} listens on port {}", bin.join("postgres").display(), server.port());
+            let program = bin.join("postgres");
+            let (version, port) = (version(&program)?, server.port());
+            println!("{version}, {}, listens on port {port}", program.display());
             servers.running.push((*build, server));
         }
         Ok(servers)
@@ -120,8 +123,18 @@ fn floor() -> Result<PathBuf> {
     if !FLOOR.iter().all(Tool::works) {
         let _quiet = NoCluster::ask()?;
         tools::make_usable(&FLOOR)?;
+    } else if is_ci() && tools::can_install() {
+        let _quiet = NoCluster::ask()?;
+        tools::install(FLOOR.iter().flat_map(|tool| tool.packages))?;
     }
     Ok(FLOOR_BIN.into())
+}
+
+/// What a build says it is.
+fn version(program: &Path) -> Result<String> {
+    let told = Command::new(program).arg("-V").output();
+    let told = told.with_context(|| format!("cannot run {}", program.display()))?;
+    Ok(String::from_utf8_lossy(&told.stdout).trim().to_owned())
 }
 
 /// While this exists, installing Debian's package makes and starts no server.

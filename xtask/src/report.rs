@@ -24,6 +24,11 @@ pub(crate) struct Entry {
     pub(crate) timings: Vec<Timing>,
 }
 
+/// Whether this is a run of CI.
+pub(crate) fn is_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true" || value == "1")
+}
+
 /// The steps of one command.
 pub(crate) struct Report {
     entries: Vec<Entry>,
@@ -34,7 +39,7 @@ pub(crate) struct Report {
 impl Report {
     /// With `CI=true` a skipped test is a failed one: CI must see everything run.
     pub(crate) fn of_environment() -> Self {
-        Self::new(!std::env::var("CI").is_ok_and(|value| value == "true" || value == "1"))
+        Self::new(!is_ci())
     }
 
     pub(crate) fn new(skips_allowed: bool) -> Self {

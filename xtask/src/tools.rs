@@ -68,17 +68,23 @@ pub(crate) fn make_usable(tools: &[Tool]) -> Result<()> {
     if !can_install() {
         bail!("{} needed; on Debian: apt-get install {}", names(&missing), packages.join(" "));
     }
-    command::run(Command::new("apt-get").args(["update", "--quiet"]))?;
-    command::run(
-        Command::new("apt-get")
-            .args(["install", "--yes", "--quiet", "--no-install-recommends"])
-            .args(&packages)
-            .env("DEBIAN_FRONTEND", "noninteractive"),
-    )?;
+    install(&packages)?;
     let still: Vec<&Tool> = missing.into_iter().filter(|tool| !tool.works()).collect();
     if !still.is_empty() {
         bail!("{} still not usable after installing {}", names(&still), packages.join(" "));
     }
+    Ok(())
+}
+
+/// Installs the newest that the package sources offer, in place of older ones.
+pub(crate) fn install<'a>(packages: impl IntoIterator<Item = &'a &'a str>) -> Result<()> {
+    command::run(Command::new("apt-get").args(["update", "--quiet"]))?;
+    command::run(
+        Command::new("apt-get")
+            .args(["install", "--yes", "--quiet", "--no-install-recommends"])
+            .args(packages)
+            .env("DEBIAN_FRONTEND", "noninteractive"),
+    )?;
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Lists of places and memories as the columns that statements take.
 
 use crate::client::uuid;
-use crate::draft::Place;
+use crate::draft::{Below, Place};
 use crate::row;
 use loci_model::{MemoryId, StoreId};
 use std::collections::BTreeSet;
@@ -9,22 +9,58 @@ use tokio_postgres::{Client, Error, Row, Statement};
 use uuid::Uuid;
 
 /// Places to look at.
+#[derive(Default)]
 pub(crate) struct PlaceColumns {
     stores: Vec<Uuid>,
     partitions: Vec<Uuid>,
     paths: Vec<String>,
-    /// A memory that is not in its own way.
-    itself: Option<MemoryId>,
 }
 
 impl PlaceColumns {
     pub(crate) fn new(places: &BTreeSet<(StoreId, Place)>) -> Self {
-        let mut columns =
-            Self { stores: Vec::new(), partitions: Vec::new(), paths: Vec::new(), itself: None };
+        let mut columns = Self::default();
         for (store, (partition, path)) in places {
-            columns.stores.push(uuid(store.to_bytes()));
-            columns.partitions.push(*partition);
-            columns.paths.push(path.clone());
+            columns.push(*store, *partition, path);
+        }
+        columns
+    }
+
+    fn push(&mut self, store: StoreId, partition: Uuid, path: &str) {
+        self.stores.push(uuid(store.to_bytes()));
+        self.partitions.push(partition);
+        self.paths.push(path.to_owned());
+    }
+
+    pub(crate) async fn query(
+        &self,
+        client: &Client,
+        statement: &Statement,
+    ) -> Result<Vec<Row>, Error> {
+        if self.paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        client.query(statement, &[&self.stores, &self.partitions, &self.paths]).await
+    }
+}
+
+/// Places to look below, each with the bounds of what lies there.
+#[derive(Default)]
+pub(crate) struct BelowColumns {
+    places: PlaceColumns,
+    lows: Vec<String>,
+    highs: Vec<String>,
+    /// A memory that is not in its own way.
+    itself: Option<MemoryId>,
+}
+
+impl BelowColumns {
+    pub(crate) fn new(places: &BTreeSet<Below>) -> Self {
+        let mut columns = Self::default();
+        for (store, partition, path) in places {
+            let (low, high) = path.descendants();
+            columns.places.push(*store, *partition, path.as_str());
+            columns.lows.push(low);
+            columns.highs.push(high);
         }
         columns
     }
@@ -39,11 +75,14 @@ impl PlaceColumns {
         client: &Client,
         statement: &Statement,
     ) -> Result<Vec<Row>, Error> {
-        if self.paths.is_empty() {
+        let PlaceColumns { stores, partitions, paths } = &self.places;
+        if paths.is_empty() {
             return Ok(Vec::new());
         }
         let itself = self.itself.map_or(row::NO_ID, |id| uuid(id.to_bytes()));
-        client.query(statement, &[&self.stores, &self.partitions, &self.paths, &itself]).await
+        client
+            .query(statement, &[stores, partitions, paths, &self.lows, &self.highs, &itself])
+            .await
     }
 }
 

@@ -7,7 +7,7 @@
 //! that only the database can answer makes the changes go there first.
 
 use crate::client::{Params, Tx, uuid};
-use crate::columns::{MemoryColumns, PlaceColumns};
+use crate::columns::{BelowColumns, MemoryColumns, PlaceColumns};
 use crate::contents::NewPayload;
 use crate::events::HeldLog;
 use crate::fault::{Result, not_found};
@@ -26,6 +26,9 @@ use uuid::Uuid;
 
 /// A place in a store: whose partition, and the path.
 pub(crate) type Place = (Uuid, String);
+
+/// A place to look below: the store, whose partition, and the path.
+pub(crate) type Below = (StoreId, Uuid, MemoryPath);
 
 /// The stores a transaction holds.
 pub(crate) struct Draft<'t> {
@@ -112,7 +115,7 @@ pub(crate) struct Bare {
 #[derive(Default)]
 pub(crate) struct Wanted {
     pub(crate) places: BTreeSet<(StoreId, Place)>,
-    pub(crate) below: BTreeSet<(StoreId, Place)>,
+    pub(crate) below: BTreeSet<Below>,
     pub(crate) memories: BTreeSet<(StoreId, MemoryId)>,
 }
 
@@ -129,7 +132,7 @@ impl Wanted {
         for above in path.ancestors() {
             self.places.insert((store, (key, above.to_owned())));
         }
-        self.below.insert((store, (key, path.as_str().to_owned())));
+        self.below.insert((store, key, path.clone()));
     }
 }
 
@@ -166,7 +169,7 @@ impl<'t> Draft<'t> {
         let below = tx.prepare(include_str!("../queries/memory/below.sql")).await?;
         let by_ids = tx.prepare(include_str!("../queries/memory/by_ids.sql")).await?;
         let places = PlaceColumns::new(&wanted.places);
-        let lows = PlaceColumns::new(&wanted.below);
+        let lows = BelowColumns::new(&wanted.below);
         let memories = MemoryColumns::new(&wanted.memories);
         let client = tx.client();
         let locks: Params<'_> = &[&ids];
@@ -207,10 +210,10 @@ impl<'t> Draft<'t> {
         Ok(())
     }
 
-    fn take_in_below(&mut self, asked: &BTreeSet<(StoreId, Place)>, rows: &[Row]) -> Result<()> {
-        for (store, place) in asked {
+    fn take_in_below(&mut self, asked: &BTreeSet<Below>, rows: &[Row]) -> Result<()> {
+        for (store, partition, path) in asked {
             if let Some(desk) = self.desks.get_mut(store) {
-                desk.below.insert(place.clone(), None);
+                desk.below.insert((*partition, path.as_str().to_owned()), None);
             }
         }
         for row in rows {
@@ -292,8 +295,8 @@ impl<'t> Draft<'t> {
             // A memory that moves below itself is not in its own way; another may be behind it.
             Some(found) if found.is_none() || found != itself => found,
             _ => {
-                let asked = BTreeSet::from([(store, place.clone())]);
-                let columns = PlaceColumns::new(&asked).but(itself);
+                let asked = BTreeSet::from([(store, place.0, path.clone())]);
+                let columns = BelowColumns::new(&asked).but(itself);
                 let below = self.tx.prepare(include_str!("../queries/memory/below.sql")).await?;
                 let rows = self.tx.in_time(columns.query(self.tx.client(), &below)).await?;
                 self.take_in_below(&asked, &rows)?;

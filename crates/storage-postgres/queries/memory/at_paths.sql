@@ -8,4 +8,3 @@ from (
 ) as w
 inner join memory as m
     on m.store_id = w.store_id and m.path = w.path and m.partition = w.partition
-where m.memory_id <> $4

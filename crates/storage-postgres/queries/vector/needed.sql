@@ -7,7 +7,7 @@ select
             v.store_id = $1
             and v.memory_id = w.memory_id
             and v.revision < w.revision
-            and v.revision >= w.revision - $7
+            and v.revision >= w.oldest
             and v.digest = w.digest
             and exists (
                 select 1
@@ -17,10 +17,16 @@ select
         order by v.revision desc
         limit 1
     )
-from
-    unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bytea[])
-        with ordinality
-        as w (memory_id, head, revision, digest, n)
+from (
+    -- The limit keeps the subtraction out of the conditions above: row security lets no condition
+    -- that calls a function which is not leakproof use an index.
+    select u.*, u.revision - $7 as oldest
+    from
+        unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bytea[])
+            with ordinality
+            as u (memory_id, head, revision, digest, n)
+    limit cardinality($3::uuid[])
+) as w
 where
     not exists (
         select 1

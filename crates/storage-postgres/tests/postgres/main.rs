@@ -8,6 +8,7 @@ mod import;
 mod in_place;
 mod known;
 mod migrate;
+mod plans;
 mod random;
 mod reads;
 mod row_security;

@@ -124,6 +124,29 @@ async fn the_check_finds_each_kind_of_damage() {
     }
 }
 
+/// What lies below a path need not come next to it in the order of paths, and what lies below it in
+/// another partition is not in its way.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_check_finds_what_lies_below_a_memory_wherever_it_comes() {
+    let (world, database) = world_with(StorePolicy::default()).await;
+    for at in ["/a", "/a b", "/a-b", "/a.c", "/a0", "/b", "/ab"] {
+        world.put(at, "text").await;
+    }
+    let below = world.put("/x", "text").await.id;
+    let beside = world.put("/y", "text").await.id;
+    let paths = [
+        (below, "path = '/a/b/c'"),
+        (beside, "path = '/a/b/c/d', partition = md5('somebody')::uuid"),
+    ];
+    for (memory, set) in paths {
+        let id = uuid::Uuid::from_bytes(memory.to_bytes());
+        damage(&database, &format!("update memory set {set} where memory_id = '{id}'")).await;
+    }
+    let mut problems = world.storage.check().await.unwrap().problems;
+    problems.retain(|problem| problem.contains("lies below another"));
+    assert_eq!(problems, [format!("{below}: it lies below another live memory")]);
+}
+
 /// Rows of a store that is missing or somebody else's are seen by no tenant; the check sees them.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_check_finds_rows_that_no_tenant_sees() {
