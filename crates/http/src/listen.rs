@@ -14,6 +14,7 @@ use crate::phase::Phase;
 use crate::timed_io::{Patience, TimedIo};
 use axum::Router;
 use axum::body::Body;
+use futures_util::future::BoxFuture;
 use http::header::CONNECTION;
 use http::{HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
@@ -84,12 +85,22 @@ struct Shared {
 }
 
 /// Serves until `shutdown` resolves, then lets requests under way finish, for at most the drain
-/// timeout.
-pub async fn serve(
+/// timeout. Both futures are boxed, so that the code of every connection is compiled and optimised
+/// with this crate and not with the binary.
+pub fn serve<'a>(
+    listener: Listener,
+    router: Router,
+    options: &'a HttpOptions,
+    shutdown: BoxFuture<'a, ()>,
+) -> BoxFuture<'a, ()> {
+    Box::pin(accept_until(listener, router, options, shutdown))
+}
+
+async fn accept_until(
     listener: Listener,
     router: Router,
     options: &HttpOptions,
-    shutdown: impl Future<Output = ()>,
+    mut shutdown: BoxFuture<'_, ()>,
 ) {
     let impatient = HttpOptions {
         header_timeout: CROWD_PATIENCE.min(options.header_timeout),
@@ -105,7 +116,6 @@ pub async fn serve(
         crowd: Arc::new(Semaphore::new(CROWD_MAX)),
     });
     let (stop, stopped) = watch::channel(Stop::No);
-    let mut shutdown = pin!(shutdown);
     loop {
         tokio::select! {
             biased;

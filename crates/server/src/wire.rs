@@ -272,7 +272,7 @@ pub(crate) async fn listen(
 ) {
     // A sender that is gone means the same as one that says stop.
     let stopped = async { drop(stopping.wait_for(|is_stopping| *is_stopping).await) };
-    loci_http::serve(listener, router, &options, stopped).await;
+    loci_http::serve(listener, router, &options, Box::pin(stopped)).await;
 }
 
 #[cfg(test)]
