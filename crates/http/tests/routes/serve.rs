@@ -261,7 +261,9 @@ async fn on_its_socket_the_operator_needs_no_key() {
     let listener = Listener::Unix(UnixListener::bind(&path).unwrap(), server.operator());
     let options = HttpOptions::default();
     let router = server.router.clone();
-    tokio::spawn(async move { serve(listener, router, &options, Box::pin(std::future::pending())).await });
+    tokio::spawn(async move {
+        serve(listener, router, &options, Box::pin(std::future::pending())).await
+    });
     let mut stream = UnixStream::connect(&path).await.unwrap();
     let request = "GET /v1/api_keys HTTP/1.1\r\nhost: loci\r\n\r\n";
     let answer = ask(&mut stream, request).await.unwrap();

@@ -6,7 +6,7 @@
 mod operations;
 mod statements;
 
-use loci_storage::contract::fixture::{START, World};
+use loci_storage_contract::fixture::{START, World};
 use tokio_postgres::{Client, NoTls};
 use uuid::Uuid;
 

@@ -4,10 +4,10 @@
 use super::{fill, owner};
 use loci_model::query::{Direction, ListCursor, ListOrder, ListQuery, VersionQuery};
 use loci_model::{At, MemoryId, PathPrefix, Timestamp, VersionId, View};
-use loci_storage::contract::fixture::{
+use loci_storage::{AsOf, Mutation};
+use loci_storage_contract::fixture::{
     START, World, all_versions, append, path, remove, rename, update,
 };
-use loci_storage::{AsOf, Mutation};
 use loci_storage_postgres::{PostgresOptions, PostgresStorage};
 use loci_test_postgres::{Build, Database, Postgres, Settings};
 use std::sync::Arc;

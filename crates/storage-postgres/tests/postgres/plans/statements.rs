@@ -3,7 +3,7 @@
 
 use super::{fill, owner};
 use crate::database::Scratch;
-use loci_storage::contract::fixture::World;
+use loci_storage_contract::fixture::World;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
