@@ -139,9 +139,14 @@ impl World {
         };
         world.people();
         world.groups();
-        for kind in Kind::ALL {
-            world.fill(kind, questions);
-        }
+        // The stores are filled at the same time, each by its own author.
+        std::thread::scope(|scope| {
+            for kind in Kind::ALL {
+                let world = &world;
+                scope.spawn(move || world.fill(kind, questions));
+            }
+        });
+        Kind::ALL.into_iter().for_each(|kind| world.find(kind));
         world.share();
         world.sessions();
         world.end(questions);
@@ -251,7 +256,7 @@ impl World {
     }
 
     /// Writes a memory for each question, by whoever may write there without a grant.
-    fn fill(&mut self, kind: Kind, questions: &[String]) {
+    fn fill(&self, kind: Kind, questions: &[String]) {
         let author = if kind == Kind::Chat { Who::Member } else { Who::Owner };
         let mut author = self.client(author, kind).unwrap();
         for key in questions {
@@ -265,6 +270,10 @@ impl World {
                 author.call("PUT", &format!("/api/storage/memory/{key}"), Some(&body)).ok();
             }
         }
+    }
+
+    /// Looks up the store of a kind.
+    fn find(&mut self, kind: Kind) {
         let body = self.admin.get("/v1/memory_stores?limit=100").ok();
         let named = |store: &&Value| store["name"] == format!("home of {}", kind.name());
         let store = body["data"].as_array().unwrap().iter().find(named).expect("the home is there");
