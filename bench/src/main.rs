@@ -9,6 +9,7 @@
 #![allow(clippy::print_stdout, reason = "this program talks to a person at a terminal")]
 
 mod append;
+mod builds;
 mod child;
 mod echo;
 mod fill;
@@ -83,6 +84,8 @@ enum Command {
     },
     /// Measures a mounted store beside the disk and a FUSE file system in memory
     Mount(mount::MountPlan),
+    /// Measures two builds of the binary beside each other
+    Builds(builds::BuildsPlan),
     /// Serves files in memory by FUSE; started by `mount`
     MemoryFiles {
         /// The mount point
@@ -96,6 +99,7 @@ fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Echo => echo::serve(),
         Command::MemoryFiles { at } => mount::memory::serve(&at),
+        Command::Builds(plan) => builds::run(&plan),
         Command::Mount(plan) => mount::run(&plan),
         Command::Knowledge { memories, rounds } => knowledge::run(memories, rounds),
         Command::Run {

@@ -32,7 +32,7 @@ fn serve(postgres: &Postgres) -> (Cluster, Server) {
     (cluster, server)
 }
 
-/// How long a fault lasts; longer if `LOCI_OUTAGE_MILLIS` says so.
+/// How long a fault lasts; the table of amounts says how long.
 fn outage() -> Duration {
     Duration::from_millis(amount("outage_millis"))
 }

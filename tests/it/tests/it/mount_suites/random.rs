@@ -1,4 +1,4 @@
-//! Random operations on files of a mount, compared with memory; more of them by `LOCI_FSX`.
+//! Random operations on files of a mount, compared with memory.
 
 use std::thread;
 

@@ -1,6 +1,6 @@
 //! Promise: two mounts of one store and the API beside them never show something older than they
 //! showed before. Whoever reads in the moment of a change may get its text cut, as from any file that
-//! is being replaced, and gets all of it a moment later. More turns by `LOCI_INTERLEAVINGS`.
+//! is being replaced, and gets all of it a moment later.
 
 use std::fs;
 use std::path::{Path, PathBuf};
