@@ -83,7 +83,7 @@ fn who_may_do_what_is_the_same_on_postgresql() {
 fn being_in_a_chat_with_a_user_opens_only_the_users_home() {
     let setup = Setup::new();
     let server = setup.start();
-    let world = World::new(&server, &["seed".to_owned()]);
+    let world = World::new(&server, &|_| vec!["seed".to_owned()]);
     let mut owner = world.client(Who::Owner, Kind::User).unwrap();
     let made = owner.post("/v1/memory_stores", &serde_json::json!({"name": "diary"})).ok();
     let note = serde_json::json!({
@@ -126,21 +126,24 @@ fn all() -> impl Iterator<Item = &'static Verb> {
     VERBS.iter().chain(knowledge::VERBS).chain(console::VERBS).chain(mcp::VERBS)
 }
 
+/// The states of memories that are tried: all of them where nothing else is special.
+fn tried(verb: &Verb, kind: Kind) -> &[State] {
+    if kind == Kind::Home { verb.states } else { &verb.states[..1] }
+}
+
 /// Asks everything of everybody, and gives the matrix of the answers.
 fn asked(server: &Server) -> String {
-    let mut questions = Vec::new();
-    for verb in all() {
-        for who in Who::ALL {
-            questions.extend(verb.states.iter().map(|state| key(verb, who, *state)));
-        }
-    }
+    let questions = |kind: Kind| {
+        let states = |verb| Who::ALL.into_iter().flat_map(move |who| {
+            tried(verb, kind).iter().map(move |state| key(verb, who, *state))
+        });
+        all().flat_map(states).collect()
+    };
     let mut world = World::new(server, &questions);
     let (mut matrix, mut wrong, mut asked) = (header(), Vec::new(), 0);
     for verb in all() {
         for kind in Kind::ALL {
-            // The states of memories are tried where nothing else is special.
-            let states = if kind == Kind::Home { verb.states } else { &verb.states[..1] };
-            for state in states {
+            for state in tried(verb, kind) {
                 let mut row = String::new();
                 for who in Who::ALL {
                     let Some(mut client) = world.client(who, kind) else {

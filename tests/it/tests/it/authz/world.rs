@@ -129,7 +129,8 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(server: &Server, questions: &[String]) -> Self {
+    /// `questions` gives the keys of the memories that a kind of store is asked about.
+    pub(super) fn new(server: &Server, questions: &(dyn Fn(Kind) -> Vec<String> + Sync)) -> Self {
         let mut world = Self {
             addr: server.addr(),
             admin: server.client(),
@@ -143,7 +144,7 @@ impl World {
         std::thread::scope(|scope| {
             for kind in Kind::ALL {
                 let world = &world;
-                scope.spawn(move || world.fill(kind, questions));
+                scope.spawn(move || world.fill(kind, &questions(kind)));
             }
         });
         Kind::ALL.into_iter().for_each(|kind| world.find(kind));
@@ -329,8 +330,9 @@ impl World {
 
     /// Lets things end: guests write, ids are looked up, memories and grants expire, members leave,
     /// memory is switched off, a store is archived.
-    fn end(&mut self, questions: &[String]) {
+    fn end(&mut self, questions: &dyn Fn(Kind) -> Vec<String>) {
         for kind in Kind::ALL {
+            let questions = questions(kind);
             let mut guest = self.client(Who::Writer, kind).unwrap();
             for key in questions.iter().filter(|key| key.contains("Others")) {
                 let body = json!({"store": kind.name(), "value": "tea of a guest"});
