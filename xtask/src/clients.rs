@@ -43,7 +43,7 @@ pub(crate) fn run(
     }
     let backing = match suite.engine {
         Engine::Sqlite => Backing::directory()?,
-        Engine::Postgres => Backing::database(&servers.floor_url()?)?,
+        Engine::Postgres => Backing::Database(servers.database(suite.name)?),
     };
     let server = Server::start(binary, backing)?;
     command.env("LOCI_BASE_URL", server.base_url()).env("LOCI_API_KEY", ADMIN_KEY);

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use loci_test_postgres::{Account, Build, Postgres, Scratch, Settings};
+use loci_test_postgres_server::{Account, Build, Postgres, Scratch, Settings};
 
+use crate::command::run_quietly;
 use crate::environments;
 use crate::report::is_ci;
 use crate::tools::{self, Tool};
@@ -83,10 +84,18 @@ impl Servers {
         Ok(servers)
     }
 
-    /// The address of the floor's server, as its superuser.
-    pub(crate) fn floor_url(&self) -> Result<String> {
+    /// The address of a new database for a suite on the floor's server, as its superuser. It goes with
+    /// the server.
+    pub(crate) fn database(&self, suite: &str) -> Result<String> {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+        let name: String = suite.chars().map(plain).collect();
         let floor = self.running.iter().find(|(build, _)| *build == Build::Floor);
-        floor.map(|(_, server)| server.url()).context("PostgreSQL did not start")
+        let (_, server) = floor.context("PostgreSQL did not start")?;
+        let statement = format!("create database \"{name}\"");
+        let mut psql = Command::new(server.bin().join("psql"));
+        psql.args(["--quiet", "--no-psqlrc", "--command", &statement]).arg(server.url());
+        run_quietly(&mut psql)?;
+        Ok(server.url_of(&name))
     }
 
     /// Tells a command where the servers and programs are.

@@ -9,7 +9,6 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use loci_test_postgres::Database;
 use tempfile::TempDir;
 
 /// The admin key of the servers started here; they live for one suite on the loopback address.
@@ -21,7 +20,8 @@ const READY: &str = "loci listening on ";
 /// Where a server keeps what a suite writes; gone with the value.
 pub(crate) enum Backing {
     Directory(TempDir),
-    Database(Database),
+    /// The address of a database.
+    Database(String),
 }
 
 impl Backing {
@@ -30,17 +30,15 @@ impl Backing {
         Ok(Self::Directory(TempDir::with_prefix("loci-suite-")?))
     }
 
-    /// A fresh database on the PostgreSQL server at this superuser's address.
-    pub(crate) fn database(url: &str) -> Result<Self> {
-        Ok(Self::Database(Database::fresh_blocking(url, None)?))
-    }
-
     /// Tells the binary, in its environment because a URL holds a password.
     fn name_to(&self, command: &mut Command) {
         command.env_remove("LOCI_DATA").env_remove("LOCI_DATABASE");
         match self {
             Self::Directory(folder) => command.env("LOCI_DATA", folder.path().join("data")),
-            Self::Database(database) => command.env("LOCI_DATABASE", database.url()),
+            // The suites share two cores with all others; an answer may take a while.
+            Self::Database(url) => {
+                command.env("LOCI_DATABASE", url).env("LOCI_DATABASE_TIMEOUT_MS", "20000")
+            }
         };
     }
 }

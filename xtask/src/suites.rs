@@ -57,6 +57,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     program("tests/kit", Check, 1),
     program("tests/mount/tests/plain", Test, 10),
     program("tests/postgres", Check, 1),
+    program("tests/postgres-server", Check, 1),
     program("tests/postgres/tests/servers", Test, 15),
     program("xtask", Check, 2),
 ];

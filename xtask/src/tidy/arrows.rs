@@ -45,7 +45,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
 ];
 
 /// Crates that are development code themselves and are never shipped.
-const DEVELOPMENT: [&str; 9] = [
+const DEVELOPMENT: [&str; 10] = [
     "xtask",
     "loci-it",
     "loci-mount-memory",
@@ -54,6 +54,7 @@ const DEVELOPMENT: [&str; 9] = [
     "loci-test-kit",
     "loci-test-mount",
     "loci-test-postgres",
+    "loci-test-postgres-server",
     "loci-bench",
 ];
 
