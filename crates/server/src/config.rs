@@ -41,6 +41,8 @@ use summaries::SummariesSection;
 
 /// Where the server listens when nobody says.
 pub(crate) const LISTEN_DEFAULT: &str = "127.0.0.1:8700";
+/// An orchestrator's probe or a caller's own retry comes soon after.
+const DATABASE_TIMEOUT: Duration = Duration::from_millis(1500);
 /// Keys shorter than this can be guessed.
 pub(crate) const SECRET_CHARS_MIN: usize = 16;
 
@@ -367,6 +369,21 @@ pub(crate) fn env(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+/// How long a request waits for PostgreSQL before it is told that the database does not answer.
+pub(crate) fn database_timeout() -> Result<Duration, Failure> {
+    match env("LOCI_DATABASE_TIMEOUT_MS") {
+        None => Ok(DATABASE_TIMEOUT),
+        Some(text) => parse_database_timeout(&text).ok_or_else(|| {
+            Failure::usage("LOCI_DATABASE_TIMEOUT_MS is a number of milliseconds, 100 to 120000")
+        }),
+    }
+}
+
+fn parse_database_timeout(text: &str) -> Option<Duration> {
+    let millis = text.parse().ok().filter(|millis| (100..=120_000).contains(millis))?;
+    Some(Duration::from_millis(millis))
+}
+
 /// Where data is kept when nobody says.
 pub(crate) fn default_data_dir() -> PathBuf {
     if let Some(home) = env("XDG_DATA_HOME").filter(|home| Path::new(home).is_absolute()) {
@@ -396,6 +413,15 @@ mod tests {
 
     fn why(text: &str) -> String {
         Config::parse(text).expect_err(text)
+    }
+
+    #[test]
+    fn the_wait_for_a_database_is_bounded() {
+        assert_eq!(parse_database_timeout("100"), Some(Duration::from_millis(100)));
+        assert_eq!(parse_database_timeout("120000"), Some(Duration::from_secs(120)));
+        for text in ["99", "120001", "-1", "1.5", "2s", ""] {
+            assert_eq!(parse_database_timeout(text), None, "{text}");
+        }
     }
 
     #[test]

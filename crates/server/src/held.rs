@@ -4,6 +4,7 @@
 //! database is shared: there is nothing to hold, only connections, and files of our own lie in a
 //! private temporary directory that goes with us.
 
+use crate::config;
 use crate::exit::{Exit, Failure};
 use crate::holder::{self, Kind};
 use crate::place::{DatabaseUrl, Place};
@@ -17,6 +18,7 @@ use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// An open place.
@@ -69,14 +71,17 @@ impl Held {
     pub(crate) async fn open(place: &Place, kind: Kind) -> Result<Self, Refusal> {
         match place {
             Place::Directory(path) => directory(path, kind).await,
-            Place::Database(url) => match database(url, kind == Kind::Replica).await {
-                // A command that only reads does not care, and one that writes is told.
-                Err(postgres::OpenError::Standby) if kind == Kind::Command => {
-                    database(url, true).await
+            Place::Database(url) => {
+                let patience = config::database_timeout()?;
+                match database(url, patience, kind == Kind::Replica).await {
+                    // A command that only reads does not care, and one that writes is told.
+                    Err(postgres::OpenError::Standby) if kind == Kind::Command => {
+                        database(url, patience, true).await
+                    }
+                    opened => opened,
                 }
-                opened => opened,
+                .map_err(|error| refused(url, &error))
             }
-            .map_err(|error| refused(url, &error)),
         }
     }
 
@@ -142,11 +147,15 @@ fn unusable(path: &Path, error: &sqlite::OpenError) -> Failure {
     }
 }
 
-async fn database(url: &DatabaseUrl, is_replica: bool) -> Result<Held, postgres::OpenError> {
+async fn database(
+    url: &DatabaseUrl,
+    patience: Duration,
+    is_replica: bool,
+) -> Result<Held, postgres::OpenError> {
     // What tells this process from others that share the database.
     let mut own = [0; 16];
     Seams::real().fill(&mut own);
-    let options = PostgresOptions { is_replica, ..PostgresOptions::new(url.reveal()) };
+    let options = PostgresOptions { patience, is_replica, ..PostgresOptions::new(url.reveal()) };
     let storage = Arc::new(PostgresStorage::open(&options, u128::from_be_bytes(own)).await?);
     let scratch = tempfile::Builder::new().prefix("loci-").tempdir().map_err(|error| {
         postgres::OpenError::Io(format!("cannot make a temporary directory: {error}"))

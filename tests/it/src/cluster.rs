@@ -19,10 +19,11 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// On the shared server of the oldest supported release.
+    /// On the shared server of the oldest supported release, which nothing happens to. All tests of a
+    /// run are its callers, so its answers may take a while.
     pub fn fresh() -> Self {
         let url = Build::Floor.url().expect("the run has a PostgreSQL server");
-        Self::at(&url)
+        Self::at(&url).with(|setup| setup.env("LOCI_DATABASE_TIMEOUT_MS", "20000"))
     }
 
     /// On a server of the test's own.
