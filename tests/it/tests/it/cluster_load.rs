@@ -3,7 +3,7 @@
 //! be out of date, which is what preconditions are for.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use loci_it::{Answer, Asked, Call, Caller, Told, error_type, sha256};
 use serde_json::{Value, json};
@@ -17,6 +17,15 @@ impl Board {
     pub(crate) fn new(count: usize) -> Self {
         Self { seen: vec![None; count] }
     }
+}
+
+/// What all clients of a run go by.
+#[derive(Default)]
+pub(crate) struct Progress {
+    /// Set when the clients are to end.
+    pub(crate) is_over: AtomicBool,
+    /// Writes that were acknowledged.
+    pub(crate) acknowledged: AtomicUsize,
 }
 
 /// Whose memory a request is about.
@@ -52,9 +61,13 @@ impl<'a> Visitor<'a> {
     }
 
     /// Works until it is over, and hands in what it did and was told.
-    pub(crate) fn work(mut self, is_over: &AtomicBool) -> Vec<Call> {
-        while !is_over.load(Ordering::Acquire) {
+    pub(crate) fn work(mut self, progress: &Progress) -> Vec<Call> {
+        while !progress.is_over.load(Ordering::Acquire) {
+            let seen = self.calls.len();
             self.step();
+            let done = |call: &&Call| matches!(call.told, Told::Done { .. });
+            let acknowledged = self.calls[seen..].iter().filter(done).count();
+            progress.acknowledged.fetch_add(acknowledged, Ordering::Relaxed);
         }
         self.calls
     }

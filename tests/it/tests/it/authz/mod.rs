@@ -17,7 +17,7 @@ mod world;
 
 use loci_it::{Cluster, Reply, Server, Setup};
 use serde_json::Value;
-use spec::{Manner, expected};
+use spec::{Manner, Need, expected};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -29,9 +29,13 @@ const LEGEND: &str = "\
 y yes · n no (403, or refused in words) · h not there (404) · u unknown caller (401) · a archived · s sealed · . no such caller
 ";
 
-/// The key of the memory that one question is about.
+/// The key of the memory that one question is about: of its own where the answer may change it, and
+/// one for all questions that only look, because lists and searches of a large store take long.
 fn key(verb: &Verb, who: Who, state: State) -> String {
-    format!("{}-{who:?}-{state:?}", verb.name.replace(' ', "-"))
+    match verb.need {
+        Need::Search | Need::Read | Need::ReadOne | Need::ReadText => format!("seen-{state:?}"),
+        _ => format!("{}-{who:?}-{state:?}", verb.name.replace(' ', "-")),
+    }
 }
 
 /// What an answer comes to.
@@ -139,7 +143,7 @@ fn asked(server: &Server) -> String {
                 tried(verb, kind).iter().map(move |state| key(verb, who, *state))
             })
         };
-        all().flat_map(states).collect()
+        all().flat_map(states).collect::<BTreeSet<_>>().into_iter().collect()
     };
     let mut world = World::new(server, &questions);
     let (mut matrix, mut wrong, mut asked) = (header(), Vec::new(), 0);
