@@ -51,13 +51,16 @@ impl Engine {
     }
 
     /// The receipt of an earlier request with this context's idempotency key. What writes asks this
-    /// first.
+    /// first. A receipt is durable before what it took away is gone from every file, so the receipt of
+    /// a scrub is given only after that, like the first answer.
     pub(crate) async fn recall(&self, context: &Context) -> Result<Option<Receipt>> {
         self.require_primary()?;
-        match context.idempotency_at(self.seams.now()) {
-            None => Ok(None),
-            Some(idempotency) => Ok(self.storage.recall(&idempotency).await?),
+        let Some(idempotency) = context.idempotency_at(self.seams.now()) else { return Ok(None) };
+        let receipt = self.storage.recall(&idempotency).await?;
+        if receipt.as_ref().is_some_and(Receipt::promises_a_scrub) {
+            self.storage.settle_scrubs().await?;
         }
+        Ok(receipt)
     }
 
     /// Applies a mutation under the context's idempotency key.

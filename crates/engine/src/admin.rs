@@ -1,7 +1,7 @@
 //! Work on the data directory as a whole: integrity check and backup.
 
 use crate::{Context, Engine, Result};
-use loci_storage::CheckReport;
+use loci_storage::{CheckReport, CopyHold};
 use std::path::Path;
 
 impl Engine {
@@ -11,8 +11,9 @@ impl Engine {
         Ok(self.storage.check().await?)
     }
 
-    /// Writes a consistent copy to a new file while writes go on.
-    pub async fn backup(&self, context: &Context, to: &Path) -> Result<()> {
+    /// Writes a consistent copy to a new file while writes go on. Whoever sends the copy on keeps the
+    /// hold until it is sent: until then no erasure that came later is answered.
+    pub async fn backup(&self, context: &Context, to: &Path) -> Result<CopyHold> {
         self.admin_pass(context)?;
         Ok(self.storage.backup(to).await?)
     }

@@ -1,6 +1,7 @@
 //! Making content go away for good. When these return, what was scrubbed is in no file of ours.
 
 use crate::access::expect_receipt;
+use crate::compact::{DerivedLine, Taken};
 use crate::history::HistoryQuery;
 use crate::{Context, Engine, Error, Result};
 use loci_model::event::kind;
@@ -25,24 +26,51 @@ impl Engine {
         if context.caller.session.is_some() {
             return Err(Error::Denied("a session cannot redact"));
         }
-        if let Some(receipt) = self.recall(context).await? {
-            return expect_receipt!(receipt, Receipt::Redacted(version) => *version);
-        }
-        let pass = self.manage_pass(context, store).await?;
-        let receipt = self.write(context, Mutation::Redact(pass, version)).await?;
-        expect_receipt!(receipt, Receipt::Redacted(version) => *version)
+        let receipt = match self.recall(context).await? {
+            Some(receipt) => receipt,
+            None => {
+                let pass = self.manage_pass(context, store).await?;
+                self.write(context, Mutation::Redact(pass, version)).await?
+            }
+        };
+        let version = expect_receipt!(receipt, Receipt::Redacted(version) => *version)?;
+        self.take_derived(taken(context, store, version.memory, Some(version.id))).await?;
+        Ok(version)
     }
 
-    /// Removes a memory, if it is live, and scrubs every version it ever had. Answers how many.
-    pub async fn erase(&self, context: &Context, store: StoreId, memory: MemoryId) -> Result<u64> {
-        if let Some(receipt) = self.recall(context).await? {
-            return expect_receipt!(receipt, Receipt::Erased { versions, .. } => versions);
-        }
-        let pass = self.manage_pass(context, store).await?;
-        let version = self.seams.version_id(pass.now());
-        let receipt = self.write(context, Mutation::Erase { pass, memory, version }).await?;
-        expect_receipt!(receipt, Receipt::Erased { versions, .. } => versions)
+    /// Removes a memory, if it is live, and scrubs every version it ever had, and what compaction
+    /// made of it.
+    pub async fn erase(
+        &self,
+        context: &Context,
+        store: StoreId,
+        memory: MemoryId,
+    ) -> Result<Erased> {
+        let receipt = match self.recall(context).await? {
+            Some(receipt) => receipt,
+            None => {
+                let pass = self.manage_pass(context, store).await?;
+                let version = self.seams.version_id(pass.now());
+                self.write(context, Mutation::Erase { pass, memory, version }).await?
+            }
+        };
+        let versions = expect_receipt!(receipt, Receipt::Erased { versions, .. } => versions)?;
+        let derived = self.take_derived(taken(context, store, memory, None)).await?;
+        Ok(Erased { versions, derived })
     }
+}
+
+fn taken(context: &Context, store: StoreId, memory: MemoryId, version: Option<VersionId>) -> Taken {
+    Taken { workspace: context.caller.workspace, store, memory, version }
+}
+
+/// What an erasure took away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Erased {
+    /// How many versions of the memory were scrubbed.
+    pub versions: u64,
+    /// The summary that was made from it.
+    pub derived: Option<DerivedLine>,
 }
 
 /// A version that is, or would be, redacted.
@@ -61,6 +89,8 @@ pub struct RedactionPlan {
     pub lines: Vec<RedactionLine>,
     /// Other versions of the store that hold the same bytes.
     pub same_content: Vec<RedactionLine>,
+    /// Summaries that were made from the versions, and what becomes of them.
+    pub derived: Vec<DerivedLine>,
 }
 
 impl Engine {
@@ -98,7 +128,11 @@ impl Engine {
                 same_content.push(self.redaction_line(&pass, version).await?);
             }
         }
-        Ok(RedactionPlan { lines, same_content })
+        let sources = lines.iter().map(|line| &line.version);
+        let sources: Vec<Taken> =
+            sources.map(|it| taken(context, store, it.memory, Some(it.id))).collect();
+        let derived = self.plan_derived(&sources).await?;
+        Ok(RedactionPlan { lines, same_content, derived })
     }
 
     async fn redaction_line(&self, pass: &ReadPass, version: Version) -> Result<RedactionLine> {
@@ -106,7 +140,8 @@ impl Engine {
         Ok(RedactionLine { is_head: live.is_some_and(|live| live.head == version.id), version })
     }
 
-    /// Redacts versions and writes down why. None is touched when one of them cannot be.
+    /// Redacts versions, and takes them out of what compaction made of them, and writes down why. None
+    /// is touched when one of them cannot be.
     pub async fn redact_all(
         &self,
         context: &Context,
@@ -119,6 +154,7 @@ impl Engine {
             return Err(Error::IsHead);
         }
         let mut lines = Vec::with_capacity(plan.lines.len());
+        let mut derived = Vec::new();
         for line in plan.lines {
             let pass = self.manage_pass(context, store).await?;
             let told = self.happening(context, kind::VERSION_REDACTED).in_store(store);
@@ -126,9 +162,19 @@ impl Engine {
             let redact = Mutation::Redact(pass, line.version.id);
             let receipt = self.audited_unasked(redact, told).await?;
             let version = expect_receipt!(receipt, Receipt::Redacted(version) => *version)?;
+            let (memory, id) = (version.memory, version.id);
+            let found = self.take_derived(taken(context, store, memory, Some(id))).await?;
+            add(&mut derived, found);
             lines.push(RedactionLine { version, is_head: false });
         }
         self.search.wrote();
-        Ok(RedactionPlan { lines, same_content: plan.same_content })
+        Ok(RedactionPlan { lines, same_content: plan.same_content, derived })
     }
+}
+
+/// Several sources of one summary are one line: the last one that was looked at says what became of it.
+fn add(lines: &mut Vec<DerivedLine>, found: Option<DerivedLine>) {
+    let Some(found) = found else { return };
+    lines.retain(|line| line.memory != found.memory);
+    lines.push(found);
 }

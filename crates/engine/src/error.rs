@@ -91,7 +91,7 @@ pub enum Error {
     /// This server reads a replica; writes are for one on the primary.
     #[error("this server reads from a replica; write to the primary")]
     Replica,
-    /// The disk is full: nothing was written; reads and erasing still work.
+    /// The disk is full: nothing was written; reading, erasing and taking access away still work.
     #[error("disk is full; nothing was written")]
     Full,
     /// Cannot do it now; asking again may work.

@@ -59,7 +59,7 @@ pub use bootstrap::FirstStart;
 pub use changes::ChangePage;
 pub use console::SignedIn;
 pub use context::{Appended, Context, IdempotencyKey, Identified};
-pub use erase::{RedactionLine, RedactionPlan};
+pub use erase::{Erased, RedactionLine, RedactionPlan};
 pub use error::{EXCEEDS_GIVER, Error, NOT_THE_WRITER, SWITCHED_OFF};
 pub use explain::{AccessReport, Reacher};
 pub use groups::Group;
@@ -68,6 +68,7 @@ pub use home::{HomeLimits, Purpose, Reached};
 pub use hygiene::{Check, Finding, Findings};
 pub use keys::{DeclaredKey, NewKey};
 pub use live::{Live, LiveEvent};
+pub use loci_storage::CopyHold;
 pub use loci_storage::request::as_one_request;
 pub use names::{NAMES_MAX, Named, Sort};
 pub use overview::{DAYS, StoreGlance, StoreNumbers};
@@ -202,6 +203,11 @@ impl Engine {
     /// neither a refusal nor a precondition may rest on it.
     pub(crate) fn require_primary(&self) -> Result<()> {
         if self.storage.is_replica() { Err(Error::Replica) } else { Ok(()) }
+    }
+
+    /// Whether the disk had no room for the last write that needed any.
+    pub fn is_disk_full(&self) -> bool {
+        self.storage.is_full()
     }
 
     /// Whether writes are being accepted; of a replica, whether it can be read.

@@ -108,10 +108,17 @@ impl Engine {
 
     /// Removes a store with everything in it; when this returns, its content is gone from every
     /// file. The store is out of sight at once; the rest goes in steps so that writers of other
-    /// stores do not wait.
+    /// stores do not wait. Of a store that is gone the answer is the same after that, too: an
+    /// earlier request may have been cut off before its content was gone.
     pub async fn remove_store(&self, context: &Context, store: StoreId) -> Result<StoreId> {
         if self.recall(context).await?.is_none() {
-            let pass = self.manage_pass(context, store).await?;
+            let pass = match self.manage_pass(context, store).await {
+                Err(Error::NotFound(what)) => {
+                    self.purge_store(context.caller.workspace, store).await?;
+                    return Err(Error::NotFound(what));
+                }
+                pass => pass?,
+            };
             let told = self.happening(context, kind::STORE_REMOVED).in_store(store);
             self.audited(context, Mutation::RemoveStore(pass), told).await?;
         }
@@ -126,7 +133,9 @@ impl Engine {
             let purge = Mutation::PurgeStore { pass: pass.clone(), limit: PURGE_STEP };
             match self.write_unasked(purge).await {
                 Ok(Receipt::Purged { is_done: false }) => {}
-                Ok(_) | Err(Error::NotFound(_)) => return Ok(()),
+                Ok(_) => return Ok(()),
+                // Others have purged it, and may not have been answered yet.
+                Err(Error::NotFound(_)) => return Ok(self.storage.settle_scrubs().await?),
                 Err(error) => return Err(error),
             }
         }

@@ -271,6 +271,7 @@ macro_rules! for_each_contract_case {
                 an_erased_path_is_free
                 history_due_for_erasure_is_named_until_it_is_erased
                 history_is_kept_where_the_store_says_so
+                what_was_scrubbed_is_settled_when_nobody_holds_it
             }
             tail {
                 every_version_of_a_growing_text_reads_as_it_was
@@ -336,6 +337,7 @@ macro_rules! for_each_contract_case {
                 a_removed_store_takes_no_writes
                 purging_goes_in_steps_until_nothing_is_left
                 purging_leaves_other_stores_alone
+                a_store_of_another_workspace_is_not_purged
             }
             session {
                 a_session_comes_back_as_it_was_made

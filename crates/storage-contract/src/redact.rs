@@ -220,3 +220,14 @@ pub async fn history_is_kept_where_the_store_says_so(db: Db) {
     let gone = world.storage.get(&world.read_pass(), &At::Id(memory.id), View::Full).await;
     assert_eq!(gone.unwrap(), None);
 }
+
+pub async fn what_was_scrubbed_is_settled_when_nobody_holds_it(db: Db) {
+    let world = World::new(db).await;
+    world.storage.settle_scrubs().await.unwrap();
+    let memory = world.put("/a", "one").await;
+    world.put("/a", "two").await;
+    redact(&world, memory.head).await.unwrap();
+    world.storage.settle_scrubs().await.unwrap();
+    erase(&world, memory.id).await.unwrap();
+    world.storage.settle_scrubs().await.unwrap();
+}

@@ -315,3 +315,14 @@ pub async fn purging_leaves_other_stores_alone(db: Db) {
     assert_eq!(world.history().await.len(), 1);
     world.assert_sound().await;
 }
+
+pub async fn a_store_of_another_workspace_is_not_purged(db: Db) {
+    let world = World::new(db).await;
+    world.put("/a", "text").await;
+    world.write(Mutation::RemoveStore(world.manage_pass())).await.unwrap();
+    let other = world.new_workspace().await;
+    let pass = world.system().manage(other, world.store, world.now());
+    let refused = world.write(Mutation::PurgeStore { pass, limit: 10 }).await;
+    assert!(not_found(&refused.unwrap_err()));
+    assert_eq!(world.storage.unpurged(10).await.unwrap(), [(world.workspace, world.store)]);
+}

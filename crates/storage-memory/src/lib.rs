@@ -31,12 +31,14 @@ use loci_model::{
 };
 use loci_storage::log::LogEntry;
 use loci_storage::{
-    Applied, AsOf, ChangedTexts, CheckReport, EmbedPage, FeedEnd, Generation, GenerationId,
-    Idempotency, Mutation, NewlyRead, ReadablePage, Reading, ReadingEnd, ReadingLag, ReadingMark,
-    Receipt, ReceiptRefs, Remembered, Result, Spent, Storage, StorageError, TextPage, VectorLag,
+    Applied, AsOf, ChangedTexts, CheckReport, CopyHold, EmbedPage, FeedEnd, Generation,
+    GenerationId, Idempotency, Mutation, NewlyRead, ReadablePage, Reading, ReadingEnd, ReadingLag,
+    ReadingMark, Receipt, ReceiptRefs, Remembered, Result, Spent, Storage, StorageError, TextPage,
+    VectorLag,
 };
 use state::State;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 const UNPOISONED: &str = "a panic while holding the lock has failed the test already";
@@ -46,6 +48,7 @@ const UNPOISONED: &str = "a panic while holding the lock has failed the test alr
 pub struct MemStorage {
     state: Mutex<State>,
     writes_left: Mutex<Option<u64>>,
+    holds_scrubs: AtomicBool,
 }
 
 impl MemStorage {
@@ -56,13 +59,25 @@ impl MemStorage {
 
     /// Another one that holds the same and goes its own way from here.
     pub fn fork(&self) -> Self {
-        Self { state: Mutex::new(self.state().clone()), writes_left: Mutex::new(None) }
+        Self { state: Mutex::new(self.state().clone()), ..Self::default() }
     }
 
     /// Fails every write after the next few, so that tests can cut work off anywhere; `None` lets
     /// all of them through again.
     pub fn stop_after(&self, writes: Option<u64>) {
         *self.writes_left.lock().expect(UNPOISONED) = writes;
+    }
+
+    /// From now on no scrub is finished, as if somebody held the old bytes; or every scrub again.
+    pub fn hold_scrubs(&self, holds: bool) {
+        self.holds_scrubs.store(holds, Ordering::Relaxed);
+    }
+
+    fn scrubbed(&self) -> Result<()> {
+        match self.holds_scrubs.load(Ordering::Relaxed) {
+            true => Err(StorageError::ScrubPending),
+            false => Ok(()),
+        }
     }
 
     fn spend_write(&self) -> Result<()> {
@@ -101,7 +116,13 @@ impl MemStorage {
 impl Storage for MemStorage {
     async fn write(&self, mutation: Mutation, idempotency: Option<Idempotency>) -> Result<Applied> {
         self.spend_write()?;
-        self.write_now(mutation, idempotency)
+        let applied = self.write_now(mutation, idempotency)?;
+        // A store that is out of sight is scrubbed when it is purged.
+        let is_hidden = matches!(applied.receipt, Receipt::StoreRemoved(_));
+        if applied.receipt.promises_a_scrub() && !is_hidden {
+            self.scrubbed()?;
+        }
+        Ok(applied)
     }
 
     async fn recall(&self, idempotency: &Idempotency) -> Result<Option<Receipt>> {
@@ -436,9 +457,13 @@ impl Storage for MemStorage {
     }
 
     /// Refused: there is no file that a copy could be opened as.
-    async fn backup(&self, _to: &Path) -> Result<()> {
+    async fn backup(&self, _to: &Path) -> Result<CopyHold> {
         let why = "the in-memory engine has nothing to back up";
         Err(StorageError::Io(why.into()))
+    }
+
+    async fn settle_scrubs(&self) -> Result<()> {
+        self.scrubbed()
     }
 
     async fn ready(&self) -> Result<()> {

@@ -52,7 +52,7 @@ impl State {
     pub(super) fn purge_store(&mut self, pass: &ManagePass, limit: usize) -> Result<Receipt> {
         let removed = self.shelves.get_mut(&pass.store());
         let shelf = removed
-            .filter(|shelf| shelf.is_removed)
+            .filter(|shelf| shelf.is_removed && shelf.store.workspace == pass.workspace())
             .ok_or(StorageError::NotFound("memory store"))?;
         let doomed: Vec<MemoryId> = shelf.memories.keys().take(limit).copied().collect();
         for memory in doomed {

@@ -75,10 +75,10 @@ use loci_model::{
 };
 use loci_storage::request::forget_page;
 use loci_storage::{
-    Applied, AsOf, ChangedTexts, CheckReport, EmbedPage, FeedEnd, Generation, GenerationId,
-    Idempotency, Lookup, Mutation, NewlyRead, ReadablePage, Reading, ReadingEnd, ReadingLag,
-    ReadingMark, Receipt, Remembered, Result, Shortlist, Spent, Storage, StorageError, TextPage,
-    VectorLag, log::LogEntry,
+    Applied, AsOf, ChangedTexts, CheckReport, CopyHold, EmbedPage, FeedEnd, Generation,
+    GenerationId, Idempotency, Lookup, Mutation, NewlyRead, ReadablePage, Reading, ReadingEnd,
+    ReadingLag, ReadingMark, Receipt, Remembered, Result, Shortlist, Spent, Storage, StorageError,
+    TextPage, VectorLag, log::LogEntry,
 };
 use notify::Gossip;
 use replica::Lag;
@@ -529,7 +529,7 @@ impl Storage for PostgresStorage {
     }
 
     /// Refused: a database server has better ways, and only its operator can reach its files.
-    async fn backup(&self, _to: &Path) -> Result<()> {
+    async fn backup(&self, _to: &Path) -> Result<CopyHold> {
         let why = "takes a data directory; a PostgreSQL database is backed up with pg_basebackup or \
                    pg_dump";
         Err(Invalid::new("backup", why).into())

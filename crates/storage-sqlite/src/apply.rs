@@ -124,18 +124,26 @@ impl Core {
         }
     }
 
-    /// Runs `work` so that a refusal undoes all of it.
+    /// Runs `work` so that a refusal undoes all of it. After a failure of SQLite the caller rolls the
+    /// whole transaction back; SQLite may have done so by itself, and then the savepoint is gone and
+    /// only the failure is worth telling.
     fn in_savepoint<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         // Counters of earlier jobs must be under the savepoint, not lost with the rows below.
         self.write_counters()?;
         self.run("savepoint job")?;
-        let result = work(self);
-        if let Err(Fault::Refused(_)) = &result {
-            self.run("rollback to job")?;
-            self.forget_stores();
+        match work(self) {
+            Err(Fault::Sql(error)) => Err(Fault::Sql(error)),
+            Err(Fault::Refused(refusal)) => {
+                self.run("rollback to job")?;
+                self.forget_stores();
+                self.run("release job")?;
+                Err(Fault::Refused(refusal))
+            }
+            Ok(value) => {
+                self.run("release job")?;
+                Ok(value)
+            }
         }
-        self.run("release job")?;
-        result
     }
 
     /// Runs a statement that gives nothing back.
@@ -207,5 +215,35 @@ fn may_fail_half_way(mutation: &Mutation) -> bool {
             may_fail_half_way(mutation) || happening.validate().is_err()
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::ffi;
+
+    fn full() -> rusqlite::Error {
+        rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), None)
+    }
+
+    /// SQLite rolls back by itself when the disk is full or memory is short.
+    #[test]
+    fn a_failure_is_told_as_it_is_when_sqlite_has_rolled_back() {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(
+            "create table memory (memory integer primary key);
+             create table version (version integer primary key);",
+        )
+        .unwrap();
+        let mut core = Core::new(conn).unwrap();
+        core.run("begin immediate").unwrap();
+        let failed = core.in_savepoint(|core| {
+            core.run("rollback")?;
+            Err::<(), _>(Fault::Sql(full()))
+        });
+        let Err(Fault::Sql(error)) = failed else { panic!("{failed:?}") };
+        assert!(crate::fault::is_full(&error), "{error}");
+        assert!(core.conn.is_autocommit());
     }
 }

@@ -1,40 +1,38 @@
-//! A consistent copy in a new file while writes go on. A scrub and a backup exclude each other: a
-//! copy begun before a redaction must not be the place where the redacted content lives on.
+//! A consistent copy in a new file while writes go on. It is held ([`crate::gate`]) until whoever asked
+//! for it lets go: a copy begun before a redaction must not be the place where the redacted content
+//! lives on when the redaction is answered.
 
 use crate::fault::Fault;
+use crate::gate::Gate;
 use crate::open::VFS;
-use loci_storage::StorageError;
+use loci_storage::{CopyHold, StorageError};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
-
-/// Held by a running backup, and by a scrub while it scrubs.
-pub(crate) type Gate = Mutex<()>;
+use std::sync::Arc;
 
 /// Copies `database` to `to`, which must not exist.
-pub(crate) fn run(database: &Path, to: &Path, gate: &Gate) -> loci_storage::Result<()> {
+pub(crate) fn run(database: &Path, to: &Path, gate: &Arc<Gate>) -> loci_storage::Result<CopyHold> {
+    let open = gate.begin();
     let file = File::options()
         .write(true)
         .create_new(true)
         .mode(0o600)
         .open(to)
         .map_err(|error| failed(&error))?;
-    let copied = copy(database, to, gate)
+    let copied = copy(database, to)
         .and_then(|()| file.sync_all().map_err(|error| failed(&error)))
         .and_then(|()| sync_parent(to).map_err(|error| failed(&error)));
     if copied.is_err() {
         // Half a copy must not be mistaken for one.
         let _ = fs::remove_file(to);
     }
-    copied
+    copied.map(|()| CopyHold::new(open))
 }
 
-fn copy(database: &Path, to: &Path, gate: &Gate) -> loci_storage::Result<()> {
-    // The gate guards no data, so a panic while it was held left nothing half done.
-    let _held = gate.lock().unwrap_or_else(PoisonError::into_inner);
+fn copy(database: &Path, to: &Path) -> loci_storage::Result<()> {
     let to =
         to.to_str().ok_or_else(|| StorageError::Io("the path of a backup must be UTF-8".into()))?;
     let copy = || -> rusqlite::Result<()> {

@@ -3,7 +3,7 @@
 //! ends the whole group.
 
 use loci_storage::StorageError;
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 /// A failure inside this crate.
 #[derive(Debug)]
@@ -66,6 +66,27 @@ fn is_unreadable(error: &rusqlite::Error) -> bool {
 /// SQLite's code for a failure, when it has one.
 pub(crate) fn code_of(error: &rusqlite::Error) -> Option<ErrorCode> {
     error.sqlite_error_code()
+}
+
+fn extended_code(error: &rusqlite::Error) -> i32 {
+    match error {
+        rusqlite::Error::SqliteFailure(failure, _) => failure.extended_code,
+        _ => 0,
+    }
+}
+
+/// Whether there is no room. Growing the shared index of the log fails with a code of its own.
+pub(crate) fn is_full(error: &rusqlite::Error) -> bool {
+    code_of(error) == Some(ErrorCode::DiskFull) || extended_code(error) == ffi::SQLITE_IOERR_SHMSIZE
+}
+
+/// Whether the disk failed to take what it was given. A failed read is not one of these.
+pub(crate) fn is_disk_failure(error: &rusqlite::Error) -> bool {
+    let is_read = matches!(
+        extended_code(error),
+        ffi::SQLITE_IOERR_READ | ffi::SQLITE_IOERR_SHORT_READ | ffi::SQLITE_IOERR_CORRUPTFS
+    );
+    code_of(error) == Some(ErrorCode::SystemIoFailure) && !is_read
 }
 
 /// What was stored cannot be read back as what it should be.

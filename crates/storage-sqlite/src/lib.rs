@@ -14,11 +14,13 @@ mod commit;
 mod ends;
 mod events;
 mod fault;
+mod gate;
 mod grants;
 mod history;
 mod idempotency;
 mod import;
 mod keys;
+mod kinds;
 mod known;
 mod list;
 mod log;
@@ -40,6 +42,7 @@ mod tally;
 mod texts;
 mod vectors;
 mod versions;
+mod wal;
 mod writer;
 
 pub use open::{OpenError, SqliteOptions};
@@ -47,6 +50,7 @@ pub use open::{OpenError, SqliteOptions};
 use apply::Core;
 use async_trait::async_trait;
 use ballast::Ballast;
+use gate::Gate;
 use known::Known;
 use loci_model::policy::{AdminPass, BrowsePass, ConvenePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
@@ -58,16 +62,18 @@ use loci_model::{
     VersionId, View, WorkspaceId,
 };
 use loci_storage::{
-    Applied, AsOf, ChangedTexts, CheckReport, EmbedPage, FeedEnd, Generation, GenerationId,
-    Idempotency, Mutation, NewlyRead, ReadablePage, Reading, ReadingEnd, ReadingLag, ReadingMark,
-    Receipt, Remembered, Result, Spent, Storage, StorageError, TextPage, VectorLag, log::LogEntry,
+    Applied, AsOf, ChangedTexts, CheckReport, CopyHold, EmbedPage, FeedEnd, Generation,
+    GenerationId, Idempotency, Mutation, NewlyRead, ReadablePage, Reading, ReadingEnd, ReadingLag,
+    ReadingMark, Receipt, Remembered, Result, Spent, Storage, StorageError, TextPage, VectorLag,
+    log::LogEntry,
 };
 use open::DataDir;
 use read::{Quick, Readers, Scans};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::oneshot;
-use writer::Writer;
+use wal::Wal;
+use writer::{Tools, Writer};
 
 /// How many rows a read may look up on the caller's thread; longer ones go to the threads that scan.
 const SHORT_MAX: usize = 256;
@@ -80,7 +86,7 @@ pub struct SqliteStorage {
     readers: Readers,
     scans: Scans,
     writer: Writer,
-    gate: Arc<backup::Gate>,
+    gate: Arc<Gate>,
     known: Arc<Known>,
     database: PathBuf,
     _dir: DataDir,
@@ -91,15 +97,20 @@ impl SqliteStorage {
     /// version or not Loci's is refused and left as it is.
     pub fn open(dir: &Path, options: SqliteOptions) -> std::result::Result<Self, OpenError> {
         let dir = DataDir::lock(dir)?;
-        let conn = open::open_writer(&dir, &options)?;
+        let opened = open::open_writer(&dir, &options)?;
         let database = dir.database();
         let readers = Readers::open(&database, &options)?;
         let scans = Scans::start(&database, &options)?;
-        let gate = Arc::new(backup::Gate::default());
-        let ballast = Ballast::new(&dir.path, options.ballast_bytes);
+        let gate = Arc::new(Gate::default());
         let known = Arc::new(Known::default());
-        let writer =
-            Writer::start(Core::new(conn)?, ballast, Arc::clone(&gate), Arc::clone(&known))?;
+        let writer = Writer::start(Tools {
+            core: Core::new(opened.conn)?,
+            ballast: Ballast::new(&dir.path, options.ballast_bytes),
+            gate: Arc::clone(&gate),
+            known: Arc::clone(&known),
+            wal: Wal::of(&dir.path),
+            owes_scrub: !opened.is_log_empty,
+        })?;
         Ok(Self { readers, scans, writer, gate, known, database, _dir: dir })
     }
 
@@ -512,13 +523,21 @@ impl Storage for SqliteStorage {
         on_own_thread("loci-check", move || check::run(&database)).await
     }
 
-    async fn backup(&self, to: &Path) -> Result<()> {
+    async fn backup(&self, to: &Path) -> Result<CopyHold> {
         let (database, to) = (self.database.clone(), to.to_owned());
         let gate = Arc::clone(&self.gate);
         on_own_thread("loci-backup", move || backup::run(&database, &to, &gate)).await
     }
 
+    async fn settle_scrubs(&self) -> Result<()> {
+        self.writer.settle().await
+    }
+
     async fn ready(&self) -> Result<()> {
         self.writer.ready()
+    }
+
+    fn is_full(&self) -> bool {
+        self.writer.is_full()
     }
 }

@@ -2,6 +2,7 @@
 //! leads to, so a directory is always at exactly one format.
 
 use crate::open::OpenError;
+use crate::wal::Wal;
 use rusqlite::Connection;
 
 /// `Loci` in ASCII: marks the file as ours.
@@ -58,7 +59,7 @@ pub(crate) fn run(conn: &Connection) -> Result<(), OpenError> {
     }
     if format < FORMAT {
         // So that the next look at the header sees the new number without the log.
-        conn.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
+        conn.query_row(Wal::EMPTY, [], |_| Ok(()))?;
     }
     Ok(())
 }

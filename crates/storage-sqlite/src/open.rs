@@ -4,6 +4,7 @@
 //! anything in it is touched. Durability is not a setting: every commit is synced in full.
 
 use crate::migrate;
+use crate::wal::Wal;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{DirBuilder, File};
@@ -123,14 +124,22 @@ impl DataDir {
     }
 }
 
-/// Opens the write connection and brings the schema up to date.
-pub(crate) fn open_writer(dir: &DataDir, options: &SqliteOptions) -> Result<Connection, OpenError> {
+/// The write connection.
+pub(crate) struct Opened {
+    pub(crate) conn: Connection,
+    /// Whether the log of an earlier process is gone.
+    pub(crate) is_log_empty: bool,
+}
+
+/// Opens the write connection, brings the schema up to date and empties the log.
+pub(crate) fn open_writer(dir: &DataDir, options: &SqliteOptions) -> Result<Opened, OpenError> {
     if rusqlite::version_number() < SQLITE_VERSION_MIN {
         return Err(OpenError::OldSqlite { found: rusqlite::version() });
     }
     let database = dir.database();
     refuse_foreign_header(&database)?;
-    let was_unclean = file_bytes(&dir.path.join("loci.db-wal")) > 0;
+    let wal = Wal::of(&dir.path);
+    let was_unclean = wal.bytes() > 0;
     let conn = Connection::open_with_flags_and_vfs(&database, OpenFlags::default(), VFS)?;
     // Until the format is known to be ours, closing must not fold the log into the database.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -146,7 +155,8 @@ pub(crate) fn open_writer(dir: &DataDir, options: &SqliteOptions) -> Result<Conn
     if was_unclean && file_bytes(&database) <= QUICK_CHECK_BYTES_MAX {
         quick_check(&conn)?;
     }
-    Ok(conn)
+    let is_log_empty = wal.empty_at_start(&conn)?;
+    Ok(Opened { conn, is_log_empty })
 }
 
 /// Opens one more connection that can only read.
@@ -219,7 +229,7 @@ mod tests {
     fn a_statement_is_planned_once() {
         let dir = tempfile::tempdir().unwrap();
         let dir = DataDir::lock(dir.path()).unwrap();
-        let conn = open_writer(&dir, &SqliteOptions::default()).unwrap();
+        let conn = open_writer(&dir, &SqliteOptions::default()).unwrap().conn;
         let by_path = include_str!("../queries/memory/by_path.sql");
         let mut statement = conn.prepare(by_path).unwrap();
         for path in ["/a", "/b", "/c"] {

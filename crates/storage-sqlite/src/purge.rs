@@ -11,7 +11,7 @@ use rusqlite::params;
 
 impl Core {
     pub(crate) fn purge_store(&mut self, pass: &ManagePass, limit: usize) -> Result<Receipt> {
-        let store = stores::load_removed(&self.conn, pass.store())?;
+        let store = stores::load_removed(&self.conn, pass.workspace(), pass.store())?;
         let doomed = {
             let sql = include_str!("../queries/memory/of_store.sql");
             let mut statement = self.conn.prepare_cached(sql)?;

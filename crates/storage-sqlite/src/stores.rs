@@ -356,7 +356,13 @@ fn named(conn: &Connection, sql: &str, limit: usize) -> Result<Vec<(WorkspaceId,
     Ok(stores.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The row of a store that was removed and is not purged yet.
-pub(crate) fn load_removed(conn: &Connection, store: StoreId) -> Result<StoreRow> {
-    load(conn, store)?.filter(|row| row.is_removed).ok_or_else(|| not_found("memory store"))
+/// The row of a store of a workspace that was removed and is not purged yet.
+pub(crate) fn load_removed(
+    conn: &Connection,
+    workspace: WorkspaceId,
+    store: StoreId,
+) -> Result<StoreRow> {
+    load(conn, store)?
+        .filter(|row| row.is_removed && row.store.workspace == workspace)
+        .ok_or_else(|| not_found("memory store"))
 }

@@ -7,20 +7,19 @@
 //! a restart, because a second sync could claim what the first one lost.
 
 use crate::apply::Core;
-use crate::backup::Gate;
 use crate::ballast::Ballast;
 use crate::ends::{Moves, starts_over};
-use crate::fault::{Fault, code_of};
+use crate::fault::{Fault, is_disk_failure, is_full};
+use crate::gate::Gate;
+use crate::kinds::{is_scrub, may_use_ballast, size_of};
 use crate::known::Known;
+use crate::wal::Wal;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
-use loci_model::{Content, EditOp};
 use loci_storage::known::is_about_access;
-use loci_storage::log::{ImportItem, LogEntry};
-use loci_storage::{Applied, Idempotency, Mutation, StorageError, VectorSource};
+use loci_storage::{Applied, Idempotency, Mutation, StorageError};
 use rusqlite::config::DbConfig;
-use rusqlite::{ErrorCode, ffi};
-use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Arc, OnceLock, TryLockError};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -36,8 +35,6 @@ const CHECKPOINT_PAGES: i32 = 1000;
 const LOG_PAGES_MAX: i32 = 12_000;
 /// Folds what no reader needs into the database.
 const FOLD_LOG: &str = "pragma wal_checkpoint(passive)";
-/// Folds everything, waiting for readers, and cuts the file to nothing.
-const EMPTY_LOG: &str = "pragma wal_checkpoint(truncate)";
 /// How long a caller waits for old pages to go.
 const SCRUB_WAIT: Duration = Duration::from_secs(5);
 /// How long until an unfinished scrub is tried again.
@@ -51,22 +48,39 @@ struct Job {
     answer: oneshot::Sender<Answer>,
 }
 
+/// What is asked of the writer.
+enum Order {
+    /// A mutation.
+    Write(Job),
+    /// An answer once no scrub is unfinished.
+    Settle(oneshot::Sender<loci_storage::Result<()>>),
+}
+
+/// What the writer works with.
+pub(crate) struct Tools {
+    pub(crate) core: Core,
+    pub(crate) ballast: Ballast,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) known: Arc<Known>,
+    pub(crate) wal: Wal,
+    /// Whether the log of an earlier process could not be emptied at the start.
+    pub(crate) owes_scrub: bool,
+}
+
 /// The way to the writer.
 pub(crate) struct Writer {
-    queue: Option<Sender<Job>>,
+    queue: Option<Sender<Order>>,
     thread: Option<JoinHandle<()>>,
     stopped: Arc<OnceLock<String>>,
+    full: Arc<AtomicBool>,
 }
 
 impl Writer {
-    pub(crate) fn start(
-        mut core: Core,
-        ballast: Ballast,
-        gate: Arc<Gate>,
-        known: Arc<Known>,
-    ) -> std::io::Result<Self> {
-        let (queue, jobs) = bounded(QUEUE_MAX);
+    pub(crate) fn start(tools: Tools) -> std::io::Result<Self> {
+        let Tools { mut core, ballast, gate, known, wal, owes_scrub } = tools;
+        let (queue, orders) = bounded(QUEUE_MAX);
         let stopped = Arc::new(OnceLock::new());
+        let full = Arc::new(AtomicBool::new(false));
         let log_pages = Arc::new(AtomicI32::new(0));
         let seen = Arc::clone(&log_pages);
         core.conn
@@ -80,17 +94,19 @@ impl Writer {
             ballast,
             gate,
             known,
+            wal,
             stopped: Arc::clone(&stopped),
+            full: Arc::clone(&full),
             log_pages,
             checkpointed_pages: 0,
-            scrub_due: None,
+            owed: owes_scrub.then(|| Owed { due: Instant::now(), copies_before: 0 }),
         };
         let thread = std::thread::Builder::new().name("loci-writer".into()).spawn(move || {
             let _abort = AbortOnPanic;
-            group.serve(&jobs);
+            group.serve(&orders);
             group.close();
         })?;
-        Ok(Self { queue: Some(queue), thread: Some(thread), stopped })
+        Ok(Self { queue: Some(queue), thread: Some(thread), stopped, full })
     }
 
     pub(crate) async fn write(
@@ -100,14 +116,28 @@ impl Writer {
     ) -> Answer {
         self.ready()?;
         let (answer, answered) = oneshot::channel();
-        let job = Job { mutation, idempotency, answer };
-        let queue = self.queue.as_ref().expect("open until dropped");
-        match queue.try_send(job) {
-            Ok(()) => {}
-            Err(TrySendError::Full(_)) => return Err(StorageError::Busy),
-            Err(TrySendError::Disconnected(_)) => return Err(ended()),
-        }
+        self.order(Order::Write(Job { mutation, idempotency, answer }))?;
         answered.await.map_err(|_| ended())?
+    }
+
+    /// Returns when no scrub is unfinished.
+    pub(crate) async fn settle(&self) -> loci_storage::Result<()> {
+        let (answer, answered) = oneshot::channel();
+        self.order(Order::Settle(answer))?;
+        answered.await.map_err(|_| ended())?
+    }
+
+    fn order(&self, order: Order) -> loci_storage::Result<()> {
+        let queue = self.queue.as_ref().expect("open until dropped");
+        queue.try_send(order).map_err(|refused| match refused {
+            TrySendError::Full(_) => StorageError::Busy,
+            TrySendError::Disconnected(_) => ended(),
+        })
+    }
+
+    /// Whether the disk had no room for the last write that needed any.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
     }
 
     pub(crate) fn ready(&self) -> loci_storage::Result<()> {
@@ -149,13 +179,24 @@ struct Group {
     ballast: Ballast,
     gate: Arc<Gate>,
     known: Arc<Known>,
+    wal: Wal,
     stopped: Arc<OnceLock<String>>,
+    full: Arc<AtomicBool>,
     /// Pages in the log after the last commit.
     log_pages: Arc<AtomicI32>,
     /// Pages in the log at the last checkpoint.
     checkpointed_pages: i32,
-    /// When to try again a scrub that could not be finished in time.
-    scrub_due: Option<Instant>,
+    /// The scrub that is not finished.
+    owed: Option<Owed>,
+}
+
+/// Old bytes that may still be in some file.
+#[derive(Debug, Clone, Copy)]
+struct Owed {
+    /// When to try again.
+    due: Instant,
+    /// Copies with smaller numbers may hold them.
+    copies_before: u64,
 }
 
 /// How much of the log a checkpoint folded into the database.
@@ -177,29 +218,54 @@ struct Failure {
 }
 
 impl Group {
-    fn serve(&mut self, jobs: &Receiver<Job>) {
+    fn serve(&mut self, orders: &Receiver<Order>) {
         let mut company = 0;
-        while let Some(first) = self.next_job(jobs) {
-            let group = gather(first, jobs, company);
-            company = group.len();
-            self.commit(group, true);
+        while let Some(first) = self.next_order(orders) {
+            let settled = match first {
+                Order::Settle(answer) => Some(answer),
+                Order::Write(job) => {
+                    let (group, settled) = gather(job, orders, company);
+                    company = group.len();
+                    self.commit(group, true);
+                    settled
+                }
+            };
+            if let Some(answer) = settled {
+                // A caller that went away wants no answer.
+                let _ = answer.send(self.settle());
+            }
         }
     }
 
-    /// Waits for a job, and meanwhile for whoever holds up a scrub; `None` at the end.
-    fn next_job(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
-        while let Some(due) = self.scrub_due {
+    /// Waits for an order, and meanwhile for whoever holds up a scrub; `None` at the end.
+    fn next_order(&mut self, orders: &Receiver<Order>) -> Option<Order> {
+        while let Some(owed) = self.owed.filter(|_| self.stopped.get().is_none()) {
             // Looked at first, or steady traffic would put the scrub off for ever.
-            if Instant::now() < due {
-                match jobs.recv_deadline(due) {
-                    Ok(job) => return Some(job),
+            if Instant::now() < owed.due {
+                match orders.recv_deadline(owed.due) {
+                    Ok(order) => return Some(order),
                     Err(RecvTimeoutError::Disconnected) => return None,
                     Err(RecvTimeoutError::Timeout) => {}
                 }
             }
-            self.scrub(Instant::now());
+            if self.scrub(Instant::now()) {
+                self.ballast.fill();
+            }
         }
-        jobs.recv().ok()
+        orders.recv().ok()
+    }
+
+    /// Finishes a scrub that was begun earlier, if one is unfinished.
+    fn settle(&mut self) -> loci_storage::Result<()> {
+        if self.owed.is_none() {
+            return Ok(());
+        }
+        if let Some(why) = self.stopped.get() {
+            return Err(StorageError::Stopped(why.clone()));
+        }
+        let is_scrubbed = self.scrub(Instant::now() + SCRUB_WAIT);
+        self.ballast.fill();
+        if is_scrubbed { Ok(()) } else { Err(StorageError::ScrubPending) }
     }
 
     /// Commits a group and answers every job of it.
@@ -220,7 +286,7 @@ impl Group {
             self.roll_back();
             if is_full(&failure.error) {
                 // The database may have room inside while the log beside it has none.
-                if may_shorten_log && self.checkpoint(EMPTY_LOG) == Folded::Whole {
+                if may_shorten_log && self.checkpoint(Wal::EMPTY) == Folded::Whole {
                     may_shorten_log = false;
                     continue;
                 }
@@ -281,6 +347,9 @@ impl Group {
 
     /// Answers what is durable; what scrubs, after the bytes are gone.
     fn finish(&mut self, group: Vec<Job>, answers: Vec<Answer>) {
+        if group.iter().any(|job| !may_use_ballast(&job.mutation)) {
+            self.full.store(false, Ordering::Relaxed);
+        }
         if group.iter().any(|job| is_about_access(&job.mutation)) {
             self.known.turn();
         }
@@ -300,6 +369,8 @@ impl Group {
             self.ballast.refill();
             return;
         }
+        // Copies from now on are made from what is left.
+        self.owed = Some(Owed { due: Instant::now(), copies_before: self.gate.next() });
         let is_scrubbed = self.scrub(Instant::now() + SCRUB_WAIT);
         self.ballast.fill();
         for (job, answer) in scrubs {
@@ -308,35 +379,45 @@ impl Group {
         }
     }
 
-    /// Empties the log, waiting until `deadline` for readers and a running backup; tells whether
-    /// that worked. If not, it is tried again later: whoever was told to ask again may not do so.
+    /// Empties the log, waiting until `deadline` for readers and for copies that were begun before;
+    /// tells whether that worked. If not, it is tried again later: whoever was told to ask again may
+    /// not do so.
     fn scrub(&mut self, deadline: Instant) -> bool {
-        let gate = Arc::clone(&self.gate);
-        self.scrub_due = None;
-        loop {
-            let held = match gate.try_lock() {
-                Ok(held) => Some(held),
-                Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
-                Err(TryLockError::WouldBlock) => None,
-            };
-            if held.is_some() {
-                match self.checkpoint(EMPTY_LOG) {
-                    Folded::Whole => return true,
+        while let Some(owed) = self.owed {
+            if !self.gate.has_before(owed.copies_before) {
+                match self.empty_log() {
+                    Folded::Whole => {
+                        self.owed = None;
+                        break;
+                    }
                     // The commit still had room in the log, folding it in has none.
                     Folded::NoRoom => self.ballast.release(),
                     Folded::InPart => {}
                 }
             }
-            drop(held);
             if self.stopped.get().is_some() {
                 return false;
             }
             if Instant::now() >= deadline {
-                self.scrub_due = Some(Instant::now() + SCRUB_RETRY);
+                self.owed = Some(Owed { due: Instant::now() + SCRUB_RETRY, ..owed });
                 return false;
             }
             std::thread::sleep(Duration::from_millis(5));
         }
+        true
+    }
+
+    /// Empties the log for good: without a sync, a power loss could bring its old length back, and
+    /// what was in it.
+    fn empty_log(&mut self) -> Folded {
+        let folded = self.checkpoint(Wal::EMPTY);
+        if folded == Folded::Whole
+            && let Err(error) = self.wal.sync()
+        {
+            self.stop(&error);
+            return Folded::InPart;
+        }
+        folded
     }
 
     fn checkpoint_if_long(&mut self) {
@@ -346,7 +427,7 @@ impl Group {
             self.checkpointed_pages = 0;
         }
         if pages >= LOG_PAGES_MAX {
-            self.checkpoint(EMPTY_LOG);
+            self.checkpoint(Wal::EMPTY);
         } else if pages - self.checkpointed_pages >= CHECKPOINT_PAGES {
             self.checkpoint(FOLD_LOG);
         }
@@ -371,9 +452,11 @@ impl Group {
         }
     }
 
-    /// The disk is full: whatever makes room gets the ballast's room and another try, alone.
+    /// The disk is full: whatever makes room or takes access away gets the ballast's room and another
+    /// try, alone.
     fn reclaim(&mut self, group: Vec<Job>, may_reclaim: bool) {
-        let is_hopeful = |job: &Job| may_reclaim && is_reclaiming(&job.mutation);
+        self.full.store(true, Ordering::Relaxed);
+        let is_hopeful = |job: &Job| may_reclaim && may_use_ballast(&job.mutation);
         let (hopeful, rest): (Vec<_>, Vec<_>) = group.into_iter().partition(is_hopeful);
         answer_all(rest, || StorageError::Full);
         if hopeful.is_empty() {
@@ -384,18 +467,18 @@ impl Group {
             self.commit(vec![job], false);
         }
         // Taken back at once, or the next write would take it and the next erasure find none.
-        self.checkpoint(EMPTY_LOG);
+        self.checkpoint(Wal::EMPTY);
         self.ballast.fill();
     }
 
-    fn stop(&mut self, error: &rusqlite::Error) {
+    fn stop(&mut self, error: &dyn std::error::Error) {
         // The first reason is the one to report.
         let _ = self.stopped.set(error.to_string());
     }
 
     fn close(&mut self) {
         if self.stopped.get().is_none() {
-            self.checkpoint(EMPTY_LOG);
+            self.empty_log();
         }
         if self.stopped.get().is_some() {
             // What the log holds is for the restart to judge.
@@ -405,118 +488,40 @@ impl Group {
     }
 }
 
-/// A job and what has queued behind it. Those who were just answered together tend to come back
+/// A job and what has queued behind it, up to a request to settle. Those who were just answered together tend to come back
 /// together, a moment later; without that moment, a small group would go ahead and all the others
 /// wait for its sync. A lone writer never waits.
-fn gather(first: Job, jobs: &Receiver<Job>, company: usize) -> Vec<Job> {
+fn gather(
+    first: Job,
+    orders: &Receiver<Order>,
+    company: usize,
+) -> (Vec<Job>, Option<oneshot::Sender<loci_storage::Result<()>>>) {
     let deadline = Instant::now() + GATHER_WAIT_MAX;
     let enough = company * 3 / 4;
     let mut bytes = size_of(&first.mutation);
     let mut group = vec![first];
     while group.len() < GROUP_JOBS_MAX && bytes < GROUP_BYTES_MAX {
-        let job = match jobs.try_recv() {
-            Ok(job) => job,
+        let order = match orders.try_recv() {
+            Ok(order) => order,
             Err(_) if group.len() >= enough => break,
-            Err(_) => match jobs.recv_deadline(deadline) {
-                Ok(job) => job,
+            Err(_) => match orders.recv_deadline(deadline) {
+                Ok(order) => order,
                 Err(_) => break,
             },
         };
-        bytes += size_of(&job.mutation);
-        group.push(job);
+        match order {
+            Order::Write(job) => {
+                bytes += size_of(&job.mutation);
+                group.push(job);
+            }
+            Order::Settle(answer) => return (group, Some(answer)),
+        }
     }
-    group
+    (group, None)
 }
 
 fn answer_all(group: Vec<Job>, error: impl Fn() -> StorageError) {
     for job in group {
         let _ = job.answer.send(Err(error()));
-    }
-}
-
-fn extended_code(error: &rusqlite::Error) -> i32 {
-    match error {
-        rusqlite::Error::SqliteFailure(failure, _) => failure.extended_code,
-        _ => 0,
-    }
-}
-
-/// Growing the shared index of the log fails with a code of its own when there is no room.
-fn is_full(error: &rusqlite::Error) -> bool {
-    code_of(error) == Some(ErrorCode::DiskFull) || extended_code(error) == ffi::SQLITE_IOERR_SHMSIZE
-}
-
-/// Whether the disk failed to take what it was given. A failed read is not one of these.
-fn is_disk_failure(error: &rusqlite::Error) -> bool {
-    let is_read = matches!(
-        extended_code(error),
-        ffi::SQLITE_IOERR_READ | ffi::SQLITE_IOERR_SHORT_READ | ffi::SQLITE_IOERR_CORRUPTFS
-    );
-    code_of(error) == Some(ErrorCode::SystemIoFailure) && !is_read
-}
-
-/// Whether the caller was promised that old bytes are gone.
-fn is_scrub(mutation: &Mutation) -> bool {
-    match mutation {
-        Mutation::Redact(..) | Mutation::Erase { .. } | Mutation::PurgeStore { .. } => true,
-        Mutation::Audited(mutation, _) => is_scrub(mutation),
-        _ => false,
-    }
-}
-
-/// Whether the mutation makes room.
-fn is_reclaiming(mutation: &Mutation) -> bool {
-    match mutation {
-        Mutation::Commit(_, batch) => {
-            batch.edits.iter().all(|stamped| stamped.edit.op == EditOp::Remove)
-        }
-        Mutation::RemoveStore(_)
-        | Mutation::Expire { .. }
-        | Mutation::RemoveSession(..)
-        | Mutation::DropGeneration { .. }
-        | Mutation::ForgetReadings { .. }
-        | Mutation::ForgetKeys { .. } => true,
-        Mutation::Audited(mutation, _) => is_reclaiming(mutation),
-        other => is_scrub(other),
-    }
-}
-
-fn size_of(mutation: &Mutation) -> usize {
-    const ROW: usize = 512;
-    match mutation {
-        Mutation::Audited(mutation, _) => ROW + size_of(mutation),
-        Mutation::Commit(_, batch) => batch
-            .edits
-            .iter()
-            .map(|stamped| match &stamped.edit.op {
-                EditOp::Put { content, .. } => {
-                    ROW + content.as_ref().map_or(0, |content| content.bytes().len())
-                }
-                EditOp::Append { text, .. } => ROW + text.len(),
-                EditOp::Replace { .. } | EditOp::Remove => ROW,
-            })
-            .sum(),
-        Mutation::Import(_, items) => items
-            .iter()
-            .map(|item| match item {
-                ImportItem::Entry(_, LogEntry::Version { version, .. }) => {
-                    let content = version.content.as_ref();
-                    ROW + content.map_or(0, |content: &Content| content.bytes().len())
-                }
-                _ => ROW,
-            })
-            .sum(),
-        Mutation::PutVectors(batch) => batch
-            .vectors
-            .iter()
-            .map(|(_, source)| match source {
-                VectorSource::Made(bytes) => ROW + bytes.len(),
-                VectorSource::SameAs(_) => ROW,
-            })
-            .sum(),
-        Mutation::PutReadings(batch) => {
-            batch.readings.iter().map(|reading| ROW + reading.claims.len()).sum()
-        }
-        _ => ROW,
     }
 }

@@ -8,6 +8,7 @@
 #![warn(missing_docs)]
 
 pub mod column;
+mod copy;
 mod error;
 pub mod ground;
 mod indexing;
@@ -21,6 +22,7 @@ pub mod request;
 mod shortlist;
 pub mod tail;
 
+pub use copy::CopyHold;
 pub use error::StorageError;
 pub use indexing::{
     AsOf, ChangedTexts, EmbedPage, Embeddable, FeedEnd, Generation, GenerationId,
@@ -370,8 +372,17 @@ pub trait Storage: Send + Sync + 'static {
     /// Looks at everything and reports what does not fit.
     async fn check(&self) -> Result<CheckReport>;
 
-    /// Writes a consistent copy to a new file while writes go on.
-    async fn backup(&self, to: &Path) -> Result<()>;
+    /// Writes a consistent copy to a new file while writes go on. Until the hold is dropped, no scrub
+    /// is answered that came after the copy was begun.
+    async fn backup(&self, to: &Path) -> Result<CopyHold>;
+
+    /// Returns when everything that was scrubbed before is gone from every file, or fails with
+    /// `ScrubPending`. Asked before a request is answered whose scrub an earlier request began: its
+    /// receipt is durable before its bytes are gone. An engine that promises nothing about its files
+    /// has nothing to wait for.
+    async fn settle_scrubs(&self) -> Result<()> {
+        Ok(())
+    }
 
     /// Whether this engine reads a replica: what it shows may be behind, and it takes no writes.
     fn is_replica(&self) -> bool {
@@ -385,6 +396,12 @@ pub trait Storage: Send + Sync + 'static {
 
     /// Whether writes are being accepted; of a replica, whether it can be read.
     async fn ready(&self) -> Result<()>;
+
+    /// Whether the disk had no room for the last write that needed any. Reads go on, and so does
+    /// what makes room or takes access away.
+    fn is_full(&self) -> bool {
+        false
+    }
 
     /// Whether this server may do a piece of work that one server is enough for, for so many
     /// seconds from now; asking again keeps it. An engine that one process has to itself always

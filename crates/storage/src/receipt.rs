@@ -74,6 +74,16 @@ pub enum Receipt {
     Recorded(u64),
 }
 
+impl Receipt {
+    /// Whether it is told only when what was taken away is gone from every file.
+    pub fn promises_a_scrub(&self) -> bool {
+        matches!(
+            self,
+            Self::Redacted(_) | Self::Erased { .. } | Self::StoreRemoved(_) | Self::Purged { .. }
+        )
+    }
+}
+
 /// A receipt, and whether it is an old one given again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {

@@ -70,6 +70,13 @@ impl Client {
         self
     }
 
+    /// The same client towards another address, such as that of a server that was started again.
+    #[must_use]
+    pub fn at(&self, addr: SocketAddr) -> Self {
+        let (key, headers) = (self.key.clone(), self.headers.clone());
+        Self { addr, key, headers, connection: None }
+    }
+
     /// Opens the connection now, so that a later request does not pay for it.
     pub fn connect(&mut self) -> io::Result<()> {
         if self.connection.is_none() {

@@ -56,6 +56,7 @@ pub const AMOUNTS: &[Amount] = &[
         "random histories on PostgreSQL, compared with the in-memory engine",
     ),
     of("postgres_races", 4, 12, "random races of callers on two servers"),
+    of("power_losses", 6, 200, "power losses around an erasure that is cut off and repeated"),
     of("purge_rounds", 10, 30, "purges of a store against writers of its vectors"),
     of("restart_memories", 5_000, 20_000, "memories of the test of a restart"),
     of("retry_rounds", 5, 15, "requests cut off and retried on another server, for each client"),

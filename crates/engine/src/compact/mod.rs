@@ -6,10 +6,13 @@
 //! A step expects every memory it removes to be as it was when the step was planned. Whoever changes
 //! or pins one of them in the meantime wins, and the step is planned anew.
 
+mod derived;
 mod extract;
 mod summary;
 mod undo;
 
+pub(crate) use derived::Taken;
+pub use derived::{DerivedLine, Fate};
 pub use summary::{Source, Summarizer, Summary};
 
 use crate::{Context, Engine, Error, Result};

@@ -7,7 +7,7 @@ use loci_model::compact::{IMPORTANCE_DEFAULT, Place, SUMMARY};
 use loci_model::policy::System;
 use loci_model::{
     At, Attributes, AttributesPatch, Content, Edit, EditOp, Expect, Memory, MemoryPath, OnSame,
-    Store, Timestamp, View,
+    Store, Timestamp, Version, View,
 };
 
 /// Bytes of a summary: as much as the smallest door takes as one entry.
@@ -67,7 +67,7 @@ impl Engine {
                 text: text.to_owned(),
             });
         }
-        sources.sort_by(|one, other| (one.at, &one.name).cmp(&(other.at, &other.name)));
+        sort(&mut sources);
         Ok(sources)
     }
 
@@ -80,9 +80,7 @@ impl Engine {
         going: &[&Memory],
         sources: Vec<Source>,
     ) -> Edit {
-        let bytes_max =
-            BYTES_MAX.min(usize::try_from(store.policy.content_bytes_max).unwrap_or(BYTES_MAX));
-        let summary = self.write_summary(&sources, bytes_max).await;
+        let summary = self.write_summary(&sources, bytes_max(store)).await;
         let importance =
             going.iter().map(|one| one.attributes.importance.unwrap_or(IMPORTANCE_DEFAULT));
         let attributes = Attributes {
@@ -90,10 +88,7 @@ impl Engine {
             importance: importance.max(),
             visibility: place.visibility,
             scope: place.scope.clone(),
-            summary: Some(headline(&sources)),
-            source: Some(format!("compaction by {}", summary.by)),
-            metadata: Some(provenance(&sources, &summary.by)),
-            ..Attributes::default()
+            ..about(&sources, &summary.by)
         };
         Edit {
             at: At::Path(place.partition, path),
@@ -120,6 +115,46 @@ impl Engine {
         }
         let quoted: Vec<Quoted<'_>> = sources.iter().map(Quoted::of).collect();
         Summary { text: extract(&quoted, bytes_max), by: EXTRACTION.to_owned() }
+    }
+}
+
+/// A summary that is quoted once more.
+pub(super) struct Requoted {
+    pub(super) text: String,
+    /// What it says of itself; all else stays as it is.
+    pub(super) attributes: Attributes,
+}
+
+/// A summary quoted from versions of its sources, as far as they are still there; none from nothing.
+pub(super) fn requoted(store: &Store, versions: Vec<Version>) -> Option<Requoted> {
+    let source = |version: Version| {
+        let text = version.content.as_ref().and_then(Content::text)?.to_owned();
+        let name = name_in(version.path.as_ref()?).to_owned();
+        let line = version.attributes.and_then(|attributes| attributes.summary);
+        Some(Source { name, line, at: version.created_at, text })
+    };
+    let mut sources: Vec<Source> = versions.into_iter().filter_map(source).collect();
+    sort(&mut sources);
+    let quoted: Vec<Quoted<'_>> = sources.iter().map(Quoted::of).collect();
+    let text = (!quoted.is_empty()).then(|| extract(&quoted, bytes_max(store)))?;
+    Some(Requoted { text, attributes: about(&sources, EXTRACTION) })
+}
+
+fn sort(sources: &mut [Source]) {
+    sources.sort_by(|one, other| (one.at, &one.name).cmp(&(other.at, &other.name)));
+}
+
+fn bytes_max(store: &Store) -> usize {
+    BYTES_MAX.min(usize::try_from(store.policy.content_bytes_max).unwrap_or(BYTES_MAX))
+}
+
+/// What a summary says of itself.
+fn about(sources: &[Source], by: &str) -> Attributes {
+    Attributes {
+        summary: Some(headline(sources)),
+        source: Some(format!("compaction by {by}")),
+        metadata: Some(provenance(sources, by)),
+        ..Attributes::default()
     }
 }
 

@@ -5,6 +5,7 @@ mod briefs;
 mod compaction;
 mod dump;
 mod embedder;
+mod erasure;
 mod groups;
 mod guard;
 mod homes;

@@ -39,9 +39,13 @@ impl Stage {
     }
 
     pub(crate) async fn searching(options: SearchOptions) -> Self {
+        Self::over(Arc::new(MemStorage::new()), options).await
+    }
+
+    /// Over a storage that the test has a hand on.
+    pub(crate) async fn over(storage: Arc<dyn Storage>, options: SearchOptions) -> Self {
         let clock = Arc::new(HandClock::new(Timestamp::from_micros(1_800_000_000_000_000)));
         let seams = Seams::new(clock.clone(), Arc::new(counting_bytes(1)));
-        let storage: Arc<dyn Storage> = Arc::new(MemStorage::new());
         let engine = Engine::new(storage, seams).with_search(options);
         let start = engine.bootstrap(None).await.unwrap();
         let caller = engine.local_operator(&start);

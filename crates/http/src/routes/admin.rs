@@ -11,7 +11,7 @@ use bytes::Bytes;
 use futures_util::stream::try_unfold;
 use http::StatusCode;
 use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
-use loci_engine::{Context, Engine};
+use loci_engine::{Context, CopyHold, Engine};
 use serde::Serialize;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -87,42 +87,59 @@ pub(crate) async fn backup(
     let dir = native.scratch_dir.join(format!("loci-backup-{}", context.request));
     // In a task of its own: a client that leaves must not leave the copy behind.
     let made = tokio::spawn(make_copy(native.engine.clone(), context, dir));
-    let file = made.await.map_err(|error| Failure::internal(error.to_string()))??;
+    let (file, hold) = made.await.map_err(|error| Failure::internal(error.to_string()))??;
     let length = file.metadata().await.map_err(|error| broken(&error))?.len();
     let headers = [
         (CONTENT_TYPE, "application/vnd.sqlite3".to_owned()),
         (CONTENT_LENGTH, length.to_string()),
         (CONTENT_DISPOSITION, "attachment; filename=\"loci.sqlite\"".to_owned()),
     ];
-    Ok((headers, Body::from_stream(try_unfold((file, turn), next_chunk))))
+    let sending = Sending { file, _hold: hold, _turn: turn };
+    Ok((headers, Body::from_stream(try_unfold(sending, Sending::next))))
 }
 
 /// Makes the copy in a directory only we can enter, opens it and takes its name away at once: it is
 /// gone when the last reader closes it, even if the process is killed.
-async fn make_copy(engine: Engine, context: Context, dir: PathBuf) -> Result<File> {
+async fn make_copy(engine: Engine, context: Context, dir: PathBuf) -> Result<(File, CopyHold)> {
     std::fs::DirBuilder::new().mode(0o700).create(&dir).map_err(|error| broken(&error))?;
     let file = dir.join("loci.sqlite");
     let opened = copy_into(&engine, &context, &file).await;
-    let removed = std::fs::remove_dir_all(&dir);
+    let removed = remove(&dir);
     let opened = opened?;
     removed.map_err(|error| broken(&error))?;
     Ok(opened)
 }
 
-async fn copy_into(engine: &Engine, context: &Context, file: &Path) -> Result<File> {
-    engine.backup(context, file).await?;
-    File::open(file).await.map_err(|error| broken(&error))
+/// Takes the name away for good: a power loss must not bring a copy back that may hold what was erased
+/// since.
+fn remove(dir: &Path) -> io::Result<()> {
+    std::fs::remove_dir_all(dir)?;
+    match dir.parent() {
+        Some(parent) => std::fs::File::open(parent)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+async fn copy_into(engine: &Engine, context: &Context, file: &Path) -> Result<(File, CopyHold)> {
+    let hold = engine.backup(context, file).await?;
+    Ok((File::open(file).await.map_err(|error| broken(&error))?, hold))
 }
 
 fn broken(error: &io::Error) -> Failure {
     Failure::internal(format!("backup: {error}"))
 }
 
-/// A copy that is being sent, and the turn it takes.
-type Sending = (File, OwnedSemaphorePermit);
+/// A copy that is being sent. The file goes first when it is dropped, then what waits for that.
+struct Sending {
+    file: File,
+    _hold: CopyHold,
+    _turn: OwnedSemaphorePermit,
+}
 
-async fn next_chunk((mut file, turn): Sending) -> io::Result<Option<(Bytes, Sending)>> {
-    let mut chunk = Vec::with_capacity(BACKUP_CHUNK_BYTES);
-    let read = file.read_buf(&mut chunk).await?;
-    Ok((read > 0).then(|| (Bytes::from(chunk), (file, turn))))
+impl Sending {
+    async fn next(mut self) -> io::Result<Option<(Bytes, Self)>> {
+        let mut chunk = Vec::with_capacity(BACKUP_CHUNK_BYTES);
+        let read = self.file.read_buf(&mut chunk).await?;
+        Ok((read > 0).then(|| (Bytes::from(chunk), self)))
+    }
 }

@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::extract::{Authed, InStore, NoBody};
 use axum::Json;
 use axum::extract::State;
+use loci_engine::compact::{DerivedLine, Fate};
 use loci_model::MemoryId;
 use serde::Serialize;
 use std::sync::Arc;
@@ -20,10 +21,37 @@ pub(crate) struct Erased {
     kind: &'static str,
     /// How many versions were scrubbed.
     versions: u64,
+    /// The summary that compaction made from it, if any.
+    derived: Vec<DerivedView>,
 }
 
-/// Removes a memory and scrubs every version it ever had. When this answers, the content is in no
-/// file of ours.
+/// A summary that quoted what was erased.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct DerivedView {
+    /// The summary.
+    memory_id: String,
+    /// Where it lies, unless it is gone.
+    path: Option<String>,
+    /// `requoted`: it is quoted anew from its other sources, and what it said before is scrubbed;
+    /// `erased`: it goes as a whole.
+    outcome: &'static str,
+}
+
+impl From<DerivedLine> for DerivedView {
+    fn from(line: DerivedLine) -> Self {
+        Self {
+            memory_id: line.memory.to_string(),
+            path: line.path.map(|path| path.to_string()),
+            outcome: match line.fate {
+                Fate::Requoted => "requoted",
+                Fate::Erased => "erased",
+            },
+        }
+    }
+}
+
+/// Removes a memory and scrubs every version it ever had, also where compaction quoted it. When this
+/// answers, the content is in no file of ours.
 #[utoipa::path(post, path = "/v1/memory_stores/{memory_store_id}/memories/{memory_id}/erase",
     tag = "memories", operation_id = "memories_erase",
     params(("memory_store_id" = String, Path), ("memory_id" = String, Path)),
@@ -34,6 +62,11 @@ pub(crate) async fn erase(
     InStore(store, memory): InStore<MemoryId>,
     _: NoBody,
 ) -> Result<Json<Erased>> {
-    let versions = native.engine.erase(&context, store, memory).await?;
-    Ok(Json(Erased { id: memory.to_string(), kind: "memory_erased", versions }))
+    let erased = native.engine.erase(&context, store, memory).await?;
+    Ok(Json(Erased {
+        id: memory.to_string(),
+        kind: "memory_erased",
+        versions: erased.versions,
+        derived: erased.derived.into_iter().map(DerivedView::from).collect(),
+    }))
 }

@@ -23,6 +23,16 @@ pub(crate) struct Health {
     status: &'static str,
 }
 
+/// Whether the server is ready.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Readiness {
+    /// `ok`.
+    status: &'static str,
+    /// Whether the disk had no room for the last write that needed any. Reading goes on, and so does
+    /// what makes room or takes access away; so the server stays ready.
+    disk_full: bool,
+}
+
 /// Whether the process answers at all.
 #[utoipa::path(get, path = "/healthz", tag = "health", operation_id = "healthz", security(()),
     responses((status = 200, body = Health)))]
@@ -32,10 +42,10 @@ pub(crate) async fn healthz() -> Json<Health> {
 
 /// Whether writes are being accepted; on a replica, whether it can be read.
 #[utoipa::path(get, path = "/readyz", tag = "health", operation_id = "readyz", security(()),
-    responses((status = 200, body = Health), (status = 503, description = "Not now")))]
-pub(crate) async fn readyz(State(native): State<Arc<Native>>) -> Result<Json<Health>> {
+    responses((status = 200, body = Readiness), (status = 503, description = "Not now")))]
+pub(crate) async fn readyz(State(native): State<Arc<Native>>) -> Result<Json<Readiness>> {
     match native.engine.ready().await {
-        Ok(()) => Ok(Json(Health { status: "ok" })),
+        Ok(()) => Ok(Json(Readiness { status: "ok", disk_full: native.engine.is_disk_full() })),
         Err(error) => {
             tracing::warn!(%error, "not ready");
             let message = match native.engine.is_replica() {

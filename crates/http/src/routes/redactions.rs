@@ -2,6 +2,7 @@
 //! in the audit log, where it outlives what was erased.
 
 use super::Native;
+use super::erase::DerivedView;
 use crate::error::{Failure, Result};
 use crate::extract::{Authed, Id, JsonBody};
 use axum::Json;
@@ -71,6 +72,8 @@ pub(crate) struct Redaction {
     data: Vec<RedactedView>,
     /// Other versions of the store with the same bytes, up to 100, among the newest 20,000.
     same_content: Vec<RedactedView>,
+    /// Summaries that compaction made from the versions, and what becomes of them.
+    derived: Vec<DerivedView>,
 }
 
 /// Erases versions for good, or says what would be erased.
@@ -109,5 +112,6 @@ pub(crate) async fn create(
         dry_run: wanted.dry_run,
         data: plan.lines.into_iter().map(RedactedView::from).collect(),
         same_content: plan.same_content.into_iter().map(RedactedView::from).collect(),
+        derived: plan.derived.into_iter().map(DerivedView::from).collect(),
     }))
 }

@@ -142,6 +142,7 @@ async fn erasing_takes_every_version() {
     assert_eq!(erased["id"], memory.id.to_string());
     assert_eq!(erased["type"], "memory_erased");
     assert!(erased["versions"].as_u64().unwrap() >= 2, "{erased}");
+    assert_eq!(erased["derived"], json!([]));
     let attributes = url.replace("/erase", "/attributes");
     server.get(&attributes).await.refused(404, "not_found_error");
 }

@@ -62,6 +62,26 @@ async fn backups_do_not_fill_the_disk_with_copies() {
     drop(second);
 }
 
+/// A copy begun before an erasure holds what was erased, also when it has no name any more.
+#[tokio::test]
+async fn an_erasure_waits_for_a_backup_that_is_still_being_sent() {
+    let (data, scratch, _) = three_dirs();
+    let options = HttpOptions { scratch_dir: scratch.path().to_owned(), ..HttpOptions::default() };
+    let server = Server::over(open(data.path()), &options, Router::new()).await;
+    let store = server.store("s").await;
+    let memory = server.put(store, "/a", "private").await;
+    let request = Request::get("/v1/backup").header("x-api-key", ADMIN);
+    let request = request.body(Body::empty()).unwrap();
+    let unread = server.router.clone().oneshot(request).await.unwrap();
+    assert_eq!(unread.status(), 200);
+    let url = format!("/v1/memory_stores/{store}/memories/{}/erase", memory.id);
+    let waiting = server.post(&url, Value::Null).await;
+    waiting.refused(503, "api_error");
+    assert!(waiting.headers.contains_key("retry-after"));
+    drop(unread);
+    assert_eq!(server.post(&url, Value::Null).await.ok()["type"], "memory_erased");
+}
+
 #[tokio::test]
 async fn an_export_comes_in_elsewhere_and_both_are_sound() {
     let (data, scratch, other) = three_dirs();

@@ -226,6 +226,9 @@ async fn database(report: &mut Report, url: &DatabaseUrl) -> bool {
 /// Asks whoever answers: the holder, the server, or this process.
 async fn memories(report: &mut Report, client: &mut Client) {
     match client.get("/readyz").await {
+        Ok(ready) if ready["disk_full"] == true => {
+            report.add("ready", Verdict::Problem, "the disk is full: writes are refused")
+        }
         Ok(_) => report.add("ready", Verdict::Fine, "reads and writes work"),
         Err(refused) => {
             report.add("ready", Verdict::Problem, Failure::from(refused).message);

@@ -20,7 +20,7 @@ async fn a_copy_under_load_is_whole() {
         })
     };
     let copy = tempfile::tempdir().unwrap();
-    world.storage.backup(&copy.path().join("loci.db")).await.unwrap();
+    drop(world.storage.backup(&copy.path().join("loci.db")).await.unwrap());
     writer.await.unwrap();
     let storage = open(copy.path());
     assert_eq!(storage.check().await.unwrap().problems, [""; 0]);

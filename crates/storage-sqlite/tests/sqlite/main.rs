@@ -11,6 +11,7 @@ mod open;
 mod plans;
 mod random;
 mod scrub;
+mod settle;
 
 use loci_model::VersionId;
 use loci_storage::{

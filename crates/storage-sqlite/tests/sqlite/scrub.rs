@@ -171,7 +171,7 @@ async fn a_backup_taken_after_an_erasure_does_not_have_it() {
     world.put("/b", "stays").await;
     erase(&world, memory.id).await.unwrap();
     let copy = tempfile::tempdir().unwrap();
-    world.storage.backup(&copy.path().join("loci.db")).await.unwrap();
+    drop(world.storage.backup(&copy.path().join("loci.db")).await.unwrap());
     assert_eq!(sightings(copy.path()) + sightings(dir.path()), 0);
     let storage = open(copy.path());
     let at = loci_model::At::Path(None, loci_storage_contract::fixture::path("/b"));

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use loci_it::{Api, Dice, Loci, Needles, Setup, error_type, hits_in_dir, sha256};
-use serde_json::json;
+use loci_it::{Api, Client, Dice, Loci, Needles, Server, Setup, error_type, hits_in_dir, sha256};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const DISK: &str = "size=64m";
@@ -76,6 +76,7 @@ fn a_full_disk_loses_nothing_and_still_forgets() {
 
     verify(&mut api, &acknowledged);
     assert_eq!(api.client.get("/healthz").status, 200, "alive while the disk is full");
+    assert_eq!(api.client.get("/readyz").ok(), json!({"status": "ok", "disk_full": true}));
 
     let reply = api.erase(&to_erase);
     assert_eq!(reply.status, 200, "erase works on a full disk: {}", reply.text());
@@ -91,6 +92,7 @@ fn a_full_disk_loses_nothing_and_still_forgets() {
     let again = wait_until_writable(&mut api);
     verify(&mut api, &acknowledged);
     assert_eq!(api.content(&again), "there is room again");
+    assert_eq!(api.client.get("/readyz").ok(), json!({"status": "ok", "disk_full": false}));
 
     server.stop();
     Loci::on_data(setup.data()).ok(&["check"]);
@@ -206,4 +208,125 @@ fn a_backup_that_does_not_fit_fails_cleanly() {
     assert!(!target.exists(), "half a backup must not look like one");
     assert_eq!(api.memories().len(), 20);
     server.stop();
+}
+
+/// What is taken back while the disk is full, and how to see that it is gone.
+struct Access {
+    what: &'static str,
+    client: Client,
+    /// What the access opens.
+    opened: String,
+    /// How it is taken back.
+    method: &'static str,
+    url: String,
+    body: Option<Value>,
+}
+
+impl Access {
+    fn is_open(&mut self) -> bool {
+        self.client.get(&self.opened).status == 200
+    }
+}
+
+/// Whoever can fill the disk must not be able to stay because of that.
+#[test]
+fn access_is_taken_back_on_a_full_disk() {
+    let mut dice = Dice::new("access on a full disk");
+    let disk = SmallDisk::mount();
+    let filler = disk.path().join("filler");
+    fs::write(&filler, vec![7; 2 * FILLER_BYTES]).unwrap();
+    let setup = Setup::new().data_at(&disk.path().join("data"));
+    let server = setup.start();
+    let mut api = Api::create(server.client(), "full");
+    let mut all = accesses(&server, &mut api);
+    for access in &mut all {
+        assert!(access.is_open(), "{} opens nothing to begin with", access.what);
+    }
+    for (number, access) in all.iter_mut().enumerate() {
+        fill(&mut api, &mut dice, &format!("/fill{number}"));
+        let reply = api.client.call(access.method, &access.url, access.body.as_ref());
+        assert_eq!(reply.status, 200, "{} on a full disk: {}", access.what, reply.text());
+        assert!(!access.is_open(), "{} was taken back and still opens", access.what);
+        assert_eq!(api.client.get("/readyz").ok()["disk_full"], true);
+    }
+
+    server.kill();
+    let server = setup.start();
+    for access in &mut all {
+        access.client = access.client.at(server.addr());
+        assert!(!access.is_open(), "{} opens again after a crash", access.what);
+    }
+    fs::remove_file(&filler).unwrap();
+    wait_until_writable(&mut Api::open(server.client(), &api.store));
+    server.stop();
+    Loci::on_data(setup.data()).ok(&["check"]);
+}
+
+/// One of each: a key, a grant, memory that is on, membership of a chat, sessions, a console.
+fn accesses(server: &Server, api: &mut Api) -> Vec<Access> {
+    let whoami = "/v1/whoami".to_owned();
+    let memories = api.path("/memories");
+    let mut all = Vec::new();
+    let mut add = |what, client, opened: &str, (method, url): (&'static str, String), body| {
+        all.push(Access { what, client, opened: opened.to_owned(), method, url, body });
+    };
+
+    let (stolen, id) = key_of(server, "thief");
+    add("a key", stolen, &whoami, ("DELETE", format!("/v1/api_keys/{id}")), None);
+
+    let (guest, _) = key_of(server, "guest");
+    let granted =
+        api.client.post(&api.path("/grants"), &json!({"grantee": "guest", "level": "read"}));
+    let granted = granted.ok()["id"].as_str().unwrap().to_owned();
+    let revoke = ("DELETE", api.path(&format!("/grants/{granted}")));
+    add("a grant", guest, &memories, revoke, None);
+
+    let (agent, _) = key_of(server, "agent");
+    api.client.post(&api.path("/grants"), &json!({"grantee": "agent", "level": "read"})).ok();
+    let switch = ("POST", "/v1/principals/agent/memory".to_owned());
+    add("memory that is on", agent, &memories, switch, Some(json!({"enabled": false})));
+
+    let (mut member, _) = key_of(server, "member");
+    api.client.call("PUT", "/v1/chats/room/members/member", None).ok();
+    let home = home_of_chat(&mut member);
+    let leave = ("DELETE", "/v1/chats/room/members/member".to_owned());
+    add("membership", member, &format!("/v1/memory_stores/{home}/memories"), leave, None);
+
+    for (what, method, rest) in
+        [("an archived session", "POST", "/archive"), ("a removed session", "DELETE", "")]
+    {
+        let resource = json!({
+            "type": "memory_store", "memory_store_id": api.store, "access": "read_only",
+        });
+        let wanted = json!({
+            "agent": "agent_1", "environment_id": "env_1", "resources": [resource],
+        });
+        let session =
+            api.client.post("/v1/sessions", &wanted).ok()["id"].as_str().unwrap().to_owned();
+        let key = json!({"name": what, "session_id": session});
+        let made = api.client.post("/v1/api_keys", &key).ok();
+        let client = server.client_as(made["secret"].as_str());
+        add(what, client, &memories, (method, format!("/v1/sessions/{session}{rest}")), None);
+    }
+    all
+}
+
+/// A new agent and a key of its own.
+fn key_of(server: &Server, name: &str) -> (Client, String) {
+    let mut admin = server.client();
+    admin.post("/v1/principals", &json!({ "name": name })).ok();
+    let key = json!({"name": format!("key of {name}"), "principal": name});
+    let made = admin.post("/v1/api_keys", &key).ok();
+    (server.client_as(made["secret"].as_str()), made["id"].as_str().unwrap().to_owned())
+}
+
+/// The store of the chat, which is made with the first thing a member writes there.
+fn home_of_chat(member: &mut Client) -> String {
+    let input = json!({"command": "create", "scope": "chat", "chatId": "room", "key": "k",
+        "content": "x"});
+    member.post("/v1/tools/memory", &input).ok();
+    let stores = member.get("/v1/memory_stores").ok();
+    let mut stores = stores["data"].as_array().unwrap().iter();
+    let home = stores.find(|store| store["name"] == "home of room").expect("it was made");
+    home["id"].as_str().unwrap().to_owned()
 }

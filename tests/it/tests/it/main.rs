@@ -36,6 +36,7 @@ mod postgres_faults;
 mod postgres_faults_siege;
 mod postgres_replica;
 mod postgres_start;
+mod power_loss;
 mod qiforge;
 mod qiforge_mcp;
 mod race;

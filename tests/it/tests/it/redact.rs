@@ -229,3 +229,35 @@ fn a_slow_reader_does_not_make_redaction_lie() {
     }
     server.stop();
 }
+
+/// A summary quotes its sources, so it gives up what is erased of them, and keeps the rest.
+#[test]
+fn what_compaction_quoted_of_an_erased_memory_leaves_no_byte() {
+    let (setup, server, mut api, canary) = start("summary");
+    let store = Api::create(server.client(), "episodes").store;
+    let mut episodes = Api::open(server.client(), &store);
+    let erased = episodes.put(&format!("/{}", canary.text), &format!("They said {}.", canary.text));
+    let kept = episodes.put("/kept", "They said hello.");
+    for memory in [&erased, &kept] {
+        let url = episodes.path(&format!("/memories/{}/attributes", memory.id));
+        episodes.client.post(&url, &json!({"kind": "episode"})).ok();
+    }
+    let compact = json!({"max_memories": 1});
+    let url = episodes.path("/compact");
+    episodes.client.post(&url, &compact).ok();
+    let summary = episodes.memories().pop().unwrap();
+    assert!(episodes.content(&summary.id).contains(&canary.text), "or nothing was quoted");
+    crowd_more(&mut api);
+    canary.is_on_disk(&setup);
+
+    let reply = episodes.erase(&erased.id).ok();
+    let derived = json!([{"memory_id": summary.id, "path": summary.path, "outcome": "requoted"}]);
+    assert_eq!(reply["derived"], derived);
+    canary.is_gone(&setup, "after erasing a source");
+    assert!(episodes.content(&summary.id).contains("They said hello."));
+    let search = json!({"query": canary.text});
+    assert_eq!(episodes.client.post("/v1/search", &search).ok()["data"], json!([]));
+    canary.is_gone_from_copies(&setup);
+    server.stop();
+    Loci::on_data(setup.data()).ok(&["check"]);
+}
