@@ -17,9 +17,9 @@ const STORES_MAX: usize = 1000;
 const CHANGES_MAX: u64 = 50_000;
 /// Stores with a shorter feed are read whole instead of looking for where the time begins.
 const READ_WHOLE: u64 = 256;
-/// What one request may read: a number for each row that is looked up, and some for a page.
+/// What one request may read: one for each thing that is looked up, and one for so many changes.
 const READS_MAX: u64 = 20_000;
-const PAGE_READS: u64 = 20;
+const CHANGES_PER_READ: u64 = 50;
 /// Stores whose growth is told.
 const GROWN_MAX: usize = 10;
 
@@ -168,8 +168,8 @@ impl Engine {
         }
         let mut moved = [0i64; STEPS];
         while after < stats.last_seq {
-            *reads_left = reads_left.saturating_sub(PAGE_READS);
             let changes = self.storage.changes(pass, after, limit::CHANGES_PAGE_MAX).await?;
+            *reads_left = reads_left.saturating_sub(1 + changes.len() as u64 / CHANGES_PER_READ);
             let Some(last) = changes.last() else { break };
             after = last.seq;
             for change in &changes {
