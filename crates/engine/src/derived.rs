@@ -6,6 +6,7 @@
 //! what its readers may not find.
 
 use crate::Result;
+use crate::compute::blocking;
 use loci_model::policy::SearchPass;
 use loci_model::{Audience, Memory, MemoryId, StoreId, Timestamp, View};
 use loci_storage::{FeedEnd, Reading, ReadingEnd, Storage};
@@ -19,8 +20,8 @@ use tokio::task::JoinSet;
 const LOAD_PAGE: usize = 2000;
 /// Feed entries read at once while it catches up.
 const CATCH_UP_PAGE: usize = 1000;
-/// Up to this many texts are taken in on the spot, more on a thread of their own.
-const INLINE_TEXTS_MAX: usize = 32;
+/// Up to this many bytes of text are taken in on the spot, more on a thread that may be blocked.
+const INLINE_BYTES_MAX: usize = 32 * 1024;
 
 /// Stores that are brought up at the same time for one question.
 const AT_ONCE: usize = 4;
@@ -132,9 +133,13 @@ impl<T: Derived> Entry<T> {
         self.catch_up(storage, pass, end).await?;
         self.take_readings(storage, pass, end).await?;
         if self.followed.read().await.it.has_expired(pass.now()) {
-            let mut followed = self.followed.write().await;
-            followed.it.expire(pass.now());
-            followed.it.settle();
+            let mut followed = Arc::clone(&self.followed).write_owned().await;
+            let now = pass.now();
+            in_background(usize::MAX, move || {
+                followed.it.expire(now);
+                followed.it.settle();
+            })
+            .await?;
         }
         Ok(())
     }
@@ -160,7 +165,7 @@ impl<T: Derived> Entry<T> {
             }
             let readings = readings_of::<T>(storage, pass, end, &present).await?;
             let mut followed = Arc::clone(&self.followed).write_owned().await;
-            in_background(present.len() + gone.len(), move || {
+            in_background(weight(&present, gone.len()), move || {
                 put_all(&mut followed.it, &present, &readings);
                 gone.into_iter().for_each(|id| followed.it.remove(id));
                 followed.it.settle();
@@ -189,7 +194,7 @@ impl<T: Derived> Entry<T> {
             let present = storage.found(pass, &asked, View::Full).await?;
             let readings = readings_of::<T>(storage, pass, end, &present).await?;
             let mut followed = Arc::clone(&self.followed).write_owned().await;
-            in_background(present.len(), move || {
+            in_background(weight(&present, 0), move || {
                 put_all(&mut followed.it, &present, &readings);
                 followed.it.settle();
                 followed.read = newly.through;
@@ -337,7 +342,7 @@ async fn load<T: Derived>(storage: &dyn Storage, pass: &SearchPass, end: &End) -
     loop {
         let next = page.next;
         let readings = readings_of::<T>(storage, pass, end, &page.memories).await?;
-        let filling = in_background(page.memories.len(), move || {
+        let filling = in_background(weight(&page.memories, 0), move || {
             put_all(&mut it, &page.memories, &readings);
             it
         });
@@ -386,15 +391,23 @@ fn put_all<T: Derived>(it: &mut T, memories: &[Memory], readings: &[Reading]) {
     }
 }
 
+/// How much work it is to take memories in and to forget some: bytes of text, and a few for each.
+fn weight(memories: &[Memory], forgotten: usize) -> usize {
+    const EACH: usize = 1024;
+    let bytes =
+        |memory: &Memory| memory.content.as_ref().map_or(0, |content| content.bytes().len());
+    memories.iter().map(bytes).sum::<usize>() + (memories.len() + forgotten) * EACH
+}
+
 /// Runs what takes a while on a thread that may be blocked, and what does not right here.
 pub(crate) async fn in_background<T: Send + 'static>(
-    texts: usize,
+    bytes: usize,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {
-    if texts <= INLINE_TEXTS_MAX {
+    if bytes <= INLINE_BYTES_MAX {
         return Ok(work());
     }
-    tokio::task::spawn_blocking(work).await.map_err(lost)
+    blocking(work).await
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "map_err gives it away")]

@@ -9,6 +9,7 @@
 mod format;
 mod names;
 
+use crate::compute::blocking;
 use crate::{Context, Engine, Error, NewPrincipal, Result};
 use format::{
     GrantLine, Line, MembershipLine, PrincipalLine, RedactionLine, StoreLine, VersionLine,
@@ -137,9 +138,7 @@ impl Engine {
         let pass = self.admin_pass(context)?;
         let mut names = Names::new(&self.storage.principals(&pass).await?);
         let mut items = Vec::with_capacity(lines.len());
-        for line in lines.iter().filter(|line| !line.trim().is_empty()) {
-            let line: Line = serde_json::from_str(line)
-                .map_err(|error| Invalid::new("line", format!("is not an export line: {error}")))?;
+        for line in blocking(move || read_lines(&lines)).await?? {
             match line {
                 Line::Header { format: 1..=FORMAT } => {}
                 Line::Header { format } => {
@@ -179,6 +178,12 @@ impl Engine {
             other => Err(Error::Internal(format!("unexpected receipt {other:?}"))),
         }
     }
+}
+
+fn read_lines(lines: &[String]) -> Result<Vec<Line>> {
+    let wrong = |error| Invalid::new("line", format!("is not an export line: {error}"));
+    let lines = lines.iter().filter(|line| !line.trim().is_empty());
+    lines.map(|line| serde_json::from_str(line).map_err(|error| wrong(error).into())).collect()
 }
 
 enum ExportEnd {

@@ -15,7 +15,7 @@ pub const SWITCHED_OFF: &str = "memory is switched off for this agent";
 pub const NOT_THE_WRITER: &str = "only its owner may remove or move this memory";
 
 /// An engine failure. [`crate::codes`] gives each its stable code and HTTP status.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// A value breaks a rule.
     #[error(transparent)]

@@ -184,15 +184,9 @@ impl Engine {
         let mut findings = Findings::default();
         for _ in 0..STEPS_MAX {
             let page = self.storage.texts(&pass, store, after, TEXTS).await?;
-            for memory in page.memories {
-                let Some(Content::Text(text)) = &memory.content else { continue };
-                let Some(suspect) = find_secret(text) else { continue };
-                findings.found.push(Finding {
-                    why: format!("looks like {}", suspect.pattern.replace('_', " ")),
-                    suspect: Some(suspect),
-                    memory: Memory { content: None, ..memory },
-                });
-            }
+            let memories = page.memories;
+            let looking = self.compute(async move { Ok(suspicious(memories)) });
+            findings.found.extend(looking.await?);
             findings.next = page.next.map(|next| next.to_be_bytes().to_vec());
             match page.next {
                 // A page of texts is shown whole, so that its cursor says where to go on.
@@ -202,6 +196,20 @@ impl Engine {
         }
         Ok(findings)
     }
+}
+
+/// Those that seem to hold a secret.
+fn suspicious(memories: Vec<Memory>) -> Vec<Finding> {
+    let finding = |memory: Memory| {
+        let Some(Content::Text(text)) = &memory.content else { return None };
+        let suspect = find_secret(text)?;
+        Some(Finding {
+            why: format!("looks like {}", suspect.pattern.replace('_', " ")),
+            suspect: Some(suspect),
+            memory: Memory { content: None, ..memory },
+        })
+    };
+    memories.into_iter().filter_map(finding).collect()
 }
 
 /// What one look at a memory comes to.

@@ -14,6 +14,7 @@ mod changes;
 pub mod codes;
 mod commit;
 pub mod compact;
+mod compute;
 mod console;
 mod context;
 mod derived;

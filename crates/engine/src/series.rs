@@ -11,10 +11,15 @@ use std::collections::HashSet;
 pub const STEPS: usize = 48;
 /// Hours that can be asked for.
 const HOURS_MAX: u64 = 720;
-/// Stores that are looked at; the newest.
+/// Stores that are looked at at most; the newest.
 const STORES_MAX: usize = 1000;
 /// Changes of one store that are read one by one; of more only the number is told.
 const CHANGES_MAX: u64 = 50_000;
+/// Stores with a shorter feed are read whole instead of looking for where the time begins.
+const READ_WHOLE: u64 = 256;
+/// What one request may read: one for each thing that is looked up, and one for so many changes.
+const READS_MAX: u64 = 20_000;
+const CHANGES_PER_READ: u64 = 50;
 /// Stores whose growth is told.
 const GROWN_MAX: usize = 10;
 
@@ -37,6 +42,8 @@ pub struct Series {
     pub evictions: Vec<Option<u64>>,
     /// How many memories each store had at the end of each step; those that grew most.
     pub growth: Vec<Growth>,
+    /// Stores that were not looked at, the oldest, because there was too much to read.
+    pub stores_left_out: usize,
 }
 
 /// How a store grew.
@@ -89,13 +96,19 @@ impl Engine {
             recalls: vec![None; STEPS],
             evictions: vec![Some(0); STEPS],
             growth: Vec::new(),
+            stores_left_out: 0,
         };
+        let mut reads_left = READS_MAX;
         let facts = self.storage.all_facts(caller).await?;
         let mut stores = HashSet::new();
-        for facts in facts.iter().rev().take(STORES_MAX) {
+        for facts in facts.iter().rev() {
             let Ok(pass) = policy::read(caller, facts, now) else { continue };
+            if reads_left == 0 || stores.len() == STORES_MAX {
+                series.stores_left_out += 1;
+                continue;
+            }
             stores.insert(facts.store.id);
-            let grown = self.count_store(&pass, &steps, &mut series).await?;
+            let grown = self.count_store(&pass, &steps, &mut series, &mut reads_left).await?;
             let grown = grown.filter(|memories| memories.first() != memories.last());
             series.growth.extend(grown.map(|memories| Growth {
                 store: facts.store.id,
@@ -128,10 +141,19 @@ impl Engine {
         pass: &ReadPass,
         steps: &Steps,
         series: &mut Series,
+        reads_left: &mut u64,
     ) -> Result<Option<Vec<u64>>> {
         let stats = self.storage.stats(pass).await?;
-        let mut after = self.seq_before(pass, steps.begin(0), stats.last_seq).await?;
+        *reads_left = reads_left.saturating_sub(1);
+        // To find a moment in a feed takes as many reads as its length has bits.
+        let search = u64::from(u64::BITS - stats.last_seq.leading_zeros());
+        let mut after = 0;
+        if stats.last_seq > READ_WHOLE {
+            *reads_left = reads_left.saturating_sub(search);
+            after = self.seq_before(pass, steps.begin(0), stats.last_seq).await?;
+        }
         if stats.last_seq - after > CHANGES_MAX {
+            *reads_left = reads_left.saturating_sub(search * STEPS as u64);
             let mut before = after;
             for step in 0..STEPS {
                 let end = match step + 1 {
@@ -147,6 +169,7 @@ impl Engine {
         let mut moved = [0i64; STEPS];
         while after < stats.last_seq {
             let changes = self.storage.changes(pass, after, limit::CHANGES_PAGE_MAX).await?;
+            *reads_left = reads_left.saturating_sub(1 + changes.len() as u64 / CHANGES_PER_READ);
             let Some(last) = changes.last() else { break };
             after = last.seq;
             for change in &changes {

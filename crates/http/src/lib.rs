@@ -16,8 +16,10 @@ mod misread;
 mod openapi;
 mod options;
 mod phase;
+mod registry;
 mod ring;
 mod routes;
+mod shares;
 mod timed_io;
 mod wire;
 
@@ -33,6 +35,8 @@ use layers::GateLayer;
 use loci_engine::Engine;
 use metrics::Metrics;
 use routes::Native;
+use routes::console::{events, series};
+use shares::Shares;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -54,7 +58,9 @@ pub fn router(
         body_idle_timeout: options.body_idle_timeout,
         started_at: engine.seams().now(),
         console_url: options.console_url.clone(),
-        streams: Arc::new(Semaphore::new(routes::console::events::STREAMS_AT_ONCE_MAX)),
+        writing: Arc::new(Semaphore::new(routes::large::WRITTEN_AT_ONCE_MAX)),
+        streams: Shares::new(events::STREAMS_AT_ONCE_MAX, events::STREAMS_EACH_MAX),
+        plots: Shares::new(series::PLOTS_AT_ONCE_MAX, series::PLOTS_EACH_MAX),
     };
     routes::router(Arc::new(native))
         .merge(doors)

@@ -2,15 +2,17 @@
 //!
 //! Only HTTP/1: the clients speak it, and HTTP/2's multiplexing would bring a class of attacks on
 //! memory and processor that a single binary has no reason to face; a proxy in front can speak it.
-//! Over the cap a connection is still accepted, told to come back later and closed; health probes
-//! are answered even then, so that a crowded server is not taken for a dead one.
+//! When all places are taken, a newcomer gets that of the connection that did nothing for longest.
+//! While all of them are busy it is still accepted, told to come back later and closed; health
+//! probes are answered even then, so that a crowded server is not taken for a dead one.
 
 use crate::HttpOptions;
 use crate::bodies::{Received, Sent};
 use crate::error::{Failure, Shape};
 use crate::layers::auth::LocalOperator;
 use crate::metrics::CONNECTIONS;
-use crate::phase::Phase;
+use crate::phase::{FRESH, HEADERS, Order, Phase};
+use crate::registry::{Registry, Room, Seat};
 use crate::timed_io::{Patience, TimedIo};
 use axum::Router;
 use axum::body::Body;
@@ -22,6 +24,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use loci_model::RequestId;
+use socket2::{SockRef, TcpKeepalive};
 use std::convert::Infallible;
 use std::io;
 use std::net::IpAddr;
@@ -30,8 +33,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::{Semaphore, watch};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 use tower::Service;
 
 /// Headers of one request; more are answered with 431.
@@ -43,10 +47,22 @@ const HEADER_BYTES_MAX: usize = 64 * 1024;
 const CROWD_MAX: usize = 256;
 /// How long a connection over the cap may take to say what it wants.
 const CROWD_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a newcomer waits for the place of a connection that ends.
+const PLACE_PATIENCE: Duration = Duration::from_secs(2);
 /// The pause after a failed accept: no descriptors are left, and spinning frees none.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How long a stop waits for the first request of a connection that was just opened.
 const FRESH_GRACE: Duration = Duration::from_millis(200);
+/// When the system asks a silent peer whether it is still there, how often, and how many times in
+/// vain.
+const PROBE_AFTER: Duration = Duration::from_secs(60);
+const PROBE_EVERY: Duration = Duration::from_secs(15);
+const PROBES_MAX: u32 = 4;
+/// Bytes that the system takes from us beyond what it has sent. It says that a socket can be written
+/// to again when a third of its buffer is free, which is megabytes: without this bound a client that
+/// reads slowly but steadily would look like one that has stopped.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const UNSENT_BYTES_MAX: u32 = 128 * 1024;
 
 /// Where requests come from.
 pub enum Listener {
@@ -67,14 +83,6 @@ enum Origin {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) IpAddr);
 
-/// How far a stop has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
-enum Stop {
-    No,
-    Drain,
-    Now,
-}
-
 /// What all connections of a listener share.
 struct Shared {
     router: Router,
@@ -82,6 +90,7 @@ struct Shared {
     crowd_patience: Patience,
     served: Arc<Semaphore>,
     crowd: Arc<Semaphore>,
+    registry: Arc<Registry>,
 }
 
 /// Serves until `shutdown` resolves, then lets requests under way finish, for at most the drain
@@ -96,33 +105,42 @@ pub fn serve<'a>(
     Box::pin(accept_until(listener, router, options, shutdown))
 }
 
+impl Shared {
+    fn new(router: Router, options: &HttpOptions) -> Self {
+        let impatient = HttpOptions {
+            header_timeout: CROWD_PATIENCE.min(options.header_timeout),
+            body_idle_timeout: CROWD_PATIENCE.min(options.body_idle_timeout),
+            ..options.clone()
+        };
+        Self {
+            router,
+            patience: Patience::new(options),
+            crowd_patience: Patience::new(&impatient),
+            served: Arc::new(Semaphore::new(options.connections_max.min(Semaphore::MAX_PERMITS))),
+            crowd: Arc::new(Semaphore::new(CROWD_MAX)),
+            registry: Arc::new(Registry::new(options)),
+        }
+    }
+}
+
 async fn accept_until(
     listener: Listener,
     router: Router,
     options: &HttpOptions,
     mut shutdown: BoxFuture<'_, ()>,
 ) {
-    let impatient = HttpOptions {
-        header_timeout: CROWD_PATIENCE.min(options.header_timeout),
-        idle_timeout: CROWD_PATIENCE.min(options.idle_timeout),
-        body_idle_timeout: CROWD_PATIENCE.min(options.body_idle_timeout),
-        ..options.clone()
-    };
-    let shared = Arc::new(Shared {
-        router,
-        patience: Patience::new(options),
-        crowd_patience: Patience::new(&impatient),
-        served: Arc::new(Semaphore::new(options.connections_max.min(Semaphore::MAX_PERMITS))),
-        crowd: Arc::new(Semaphore::new(CROWD_MAX)),
-    });
-    let (stop, stopped) = watch::channel(Stop::No);
+    let shared = Arc::new(Shared::new(router, options));
+    let registry = Arc::clone(&shared.registry);
+    let mut looks = interval(registry.pause());
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             biased;
             () = &mut shutdown => break,
+            now = looks.tick() => registry.look(now),
             accepted = accept(&listener) => match accepted {
-                Ok(Accepted::Tcp(stream, origin)) => admit(&shared, stream, origin, &stopped),
-                Ok(Accepted::Unix(stream, origin)) => admit(&shared, stream, origin, &stopped),
+                Ok(Accepted::Tcp(stream, origin)) => admit(&shared, stream, origin),
+                Ok(Accepted::Unix(stream, origin)) => admit(&shared, stream, origin),
                 Err(error) if is_clients_fault(&error) => {}
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
@@ -131,26 +149,25 @@ async fn accept_until(
             },
         }
     }
-    drop((listener, stopped));
-    let _ = stop.send(Stop::Drain);
-    if tokio::time::timeout(options.drain_timeout, stop.closed()).await.is_err() {
+    drop(listener);
+    registry.tell_all(Order::Drain);
+    if timeout(options.drain_timeout, registry.all_left()).await.is_err() {
         tracing::warn!("some requests did not finish in time and were cut off");
-        let _ = stop.send(Stop::Now);
-        stop.closed().await;
+        registry.tell_all(Order::Now);
+        registry.all_left().await;
     }
 }
 
 enum Accepted {
-    Tcp(tokio::net::TcpStream, Origin),
-    Unix(tokio::net::UnixStream, Origin),
+    Tcp(TcpStream, Origin),
+    Unix(UnixStream, Origin),
 }
 
 async fn accept(listener: &Listener) -> io::Result<Accepted> {
     match listener {
         Listener::Tcp(tcp) => {
             let (stream, peer) = tcp.accept().await?;
-            // Answers are small and written whole; waiting to fill a packet only adds delay.
-            let _ = stream.set_nodelay(true);
+            set_up(&stream);
             Ok(Accepted::Tcp(stream, Origin::Network(Peer(peer.ip()))))
         }
         Listener::Unix(socket, operator) => {
@@ -158,6 +175,19 @@ async fn accept(listener: &Listener) -> io::Result<Accepted> {
             Ok(Accepted::Unix(stream, Origin::Socket(operator.clone())))
         }
     }
+}
+
+/// Asks the system for what we want of a connection. One that cannot be had is no reason to refuse
+/// the client.
+fn set_up(stream: &TcpStream) {
+    let socket = SockRef::from(stream);
+    // Answers are small and written whole; waiting to fill a packet only adds delay.
+    let _ = socket.set_tcp_nodelay(true);
+    let keepalive = TcpKeepalive::new();
+    let keepalive = keepalive.with_time(PROBE_AFTER).with_interval(PROBE_EVERY);
+    let _ = socket.set_tcp_keepalive(&keepalive.with_retries(PROBES_MAX));
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    let _ = socket.set_tcp_notsent_lowat(UNSENT_BYTES_MAX);
 }
 
 /// Whether the connection was gone before we took it, which says nothing about us.
@@ -170,43 +200,56 @@ fn is_clients_fault(error: &io::Error) -> bool {
     )
 }
 
-/// Starts a task for a connection: served if there is room, told so if not.
-fn admit<I>(shared: &Arc<Shared>, stream: I, origin: Origin, stopped: &watch::Receiver<Stop>)
+/// Starts a task for a connection: served if there is a place for it, told to come back if not.
+fn admit<I>(shared: &Arc<Shared>, stream: I, origin: Origin)
 where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let (shared, stopped) = (Arc::clone(shared), stopped.clone());
-    if let Ok(permit) = Arc::clone(&shared.served).try_acquire_owned() {
+    let shared = Arc::clone(shared);
+    let (phase, now) = (Phase::fresh(), Instant::now());
+    if let Ok(place) = Arc::clone(&shared.served).try_acquire_owned() {
+        let seat = shared.registry.seat(&phase, Room::Served, now);
         tokio::spawn(async move {
             let counted = Counted::new();
-            hold(&shared, stream, origin, Room::Served, stopped).await;
-            drop((permit, counted));
+            hold(&shared, stream, origin, Room::Served, phase, seat).await;
+            drop((place, counted));
         });
     } else if let Ok(permit) = Arc::clone(&shared.crowd).try_acquire_owned() {
+        let awaiting = shared.registry.make_room(now);
+        let seat = shared.registry.seat(&phase, Room::Crowded, now);
         tokio::spawn(async move {
-            hold(&shared, stream, origin, Room::Crowded, stopped).await;
+            let place = match awaiting {
+                Some(awaiting) => {
+                    let place = place(&shared).await;
+                    drop(awaiting);
+                    place
+                }
+                None => None,
+            };
+            let Some(place) = place else {
+                hold(&shared, stream, origin, Room::Crowded, phase, seat).await;
+                drop(permit);
+                return;
+            };
             drop(permit);
+            seat.serve();
+            let counted = Counted::new();
+            hold(&shared, stream, origin, Room::Served, phase, seat).await;
+            drop((place, counted));
         });
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Room {
-    Served,
-    Crowded,
+/// The place of a connection that ends, if one does in time.
+async fn place(shared: &Shared) -> Option<OwnedSemaphorePermit> {
+    timeout(PLACE_PATIENCE, Arc::clone(&shared.served).acquire_owned()).await.ok()?.ok()
 }
 
 /// One connection, from its first request to its last.
-async fn hold<I>(
-    shared: &Shared,
-    stream: I,
-    origin: Origin,
-    room: Room,
-    mut stopped: watch::Receiver<Stop>,
-) where
+async fn hold<I>(shared: &Shared, stream: I, origin: Origin, room: Room, phase: Phase, seat: Seat)
+where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let phase = Phase::fresh();
     let patience = match room {
         Room::Served => shared.patience,
         Room::Crowded => shared.crowd_patience,
@@ -234,32 +277,40 @@ async fn hold<I>(
         .header_read_timeout(None)
         .serve_connection(io, answer);
     let mut connection = pin!(connection);
-    let drains = async { stopped.wait_for(|stop| *stop >= Stop::Drain).await.is_ok() };
-    tokio::select! {
-        biased;
-        // A broken connection is the client's business.
-        _ = connection.as_mut() => return,
-        _ = drains => {}
-    }
-    connection.as_mut().graceful_shutdown();
-    // Hyper waits for the first request of a connection that has never had one.
-    let fresh = async {
-        match phase.is_fresh() {
-            true => {
-                tokio::time::sleep(FRESH_GRACE).await;
-                if !phase.is_fresh() {
-                    std::future::pending::<()>().await;
-                }
+    let mut heeded = Order::Stay;
+    loop {
+        let order = tokio::select! {
+            // What has arrived goes before what the listener wants: it is answered.
+            biased;
+            // A broken connection is the client's business.
+            _ = connection.as_mut() => return,
+            order = phase.told_more_than(heeded) => order,
+            // Hyper waits for the first request of a connection that has never had one.
+            () = stayed_fresh(&phase), if heeded == Order::Drain => return,
+        };
+        match order {
+            Order::Retire if !phase.may_retire() => {
+                seat.spare();
+                continue;
             }
-            false => std::future::pending().await,
+            // There is nothing to answer yet, and hyper would wait for it.
+            Order::Retire if matches!(phase.get(), FRESH | HEADERS) => return,
+            Order::Now => return,
+            Order::Stay | Order::Retire | Order::Drain => {
+                connection.as_mut().graceful_shutdown();
+            }
         }
-    };
-    let now = async { stopped.wait_for(|stop| *stop >= Stop::Now).await.is_ok() };
-    tokio::select! {
-        biased;
-        _ = connection.as_mut() => {}
-        _ = now => {}
-        () = fresh => {}
+        heeded = order;
+    }
+}
+
+/// Resolves when a connection that is to end has had no request, nor gets one in time.
+async fn stayed_fresh(phase: &Phase) {
+    if phase.is_fresh() {
+        tokio::time::sleep(FRESH_GRACE).await;
+    }
+    if !phase.is_fresh() {
+        std::future::pending().await
     }
 }
 
@@ -313,3 +364,6 @@ impl Drop for Counted {
         CONNECTIONS.fetch_sub(1, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,14 @@
-//! Where a connection stands between two requests or inside one: what its timers go by.
+//! Where a connection stands between two requests or inside one, and what its listener tells it to
+//! do.
+//!
+//! The task of the connection writes where it stands; the registry of the listener reads it now and
+//! then ([`crate::registry`]). So a request costs a few stores into memory of its own connection,
+//! and no timer and no clock.
 
+use futures_util::task::AtomicWaker;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::task::{Context, Poll};
 
 /// Where a connection stands. Set by the socket (first byte) and by the service (request, end of
 /// answer), which run in the same task.
@@ -9,9 +16,16 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 pub(crate) struct Phase(Arc<Standing>);
 
 struct Standing {
-    phase: AtomicU8,
+    /// The phase in the lowest bits; the bits above count how often something happened.
+    stamp: AtomicU32,
     /// Whether the body of the newest request was given up before its end.
     is_unread: AtomicBool,
+    /// Whether something is written that the client does not take yet.
+    is_writing: AtomicBool,
+    order: AtomicU8,
+    /// The stamp of the moment for which the connection was told to retire.
+    retired_at: AtomicU32,
+    waker: AtomicWaker,
 }
 
 /// Opened, and not one whole request yet.
@@ -23,10 +37,37 @@ pub(crate) const HEADERS: u8 = 2;
 /// From the end of the headers to the end of the answer.
 pub(crate) const SERVING: u8 = 3;
 
+const PHASE_BITS: u32 = 2;
+
+/// What a connection is told to do; a later one goes before an earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Order {
+    /// Go on.
+    Stay,
+    /// End, if nothing has happened since the listener looked.
+    Retire,
+    /// End as soon as the request under way is answered.
+    Drain,
+    /// End.
+    Now,
+}
+
+impl Order {
+    fn of(number: u8) -> Self {
+        [Self::Stay, Self::Retire, Self::Drain, Self::Now][usize::from(number.min(3))]
+    }
+}
+
 impl Phase {
     pub(crate) fn fresh() -> Self {
-        let (phase, is_unread) = (AtomicU8::new(FRESH), AtomicBool::new(false));
-        Self(Arc::new(Standing { phase, is_unread }))
+        Self(Arc::new(Standing {
+            stamp: AtomicU32::new(u32::from(FRESH)),
+            is_unread: AtomicBool::new(false),
+            is_writing: AtomicBool::new(false),
+            order: AtomicU8::new(Order::Stay as u8),
+            retired_at: AtomicU32::new(0),
+            waker: AtomicWaker::new(),
+        }))
     }
 
     /// A request's headers are complete.
@@ -56,10 +97,111 @@ impl Phase {
     }
 
     pub(crate) fn get(&self) -> u8 {
-        self.0.phase.load(Ordering::Relaxed)
+        let low = self.stamp() & ((1 << PHASE_BITS) - 1);
+        u8::try_from(low).expect("two bits are a byte")
     }
 
     pub(crate) fn set(&self, phase: u8) {
-        self.0.phase.store(phase, Ordering::Relaxed);
+        let count = (self.stamp() >> PHASE_BITS).wrapping_add(1) << PHASE_BITS;
+        self.0.stamp.store(count | u32::from(phase), Ordering::Relaxed);
+    }
+
+    /// Changes whenever something happens.
+    pub(crate) fn stamp(&self) -> u32 {
+        self.0.stamp.load(Ordering::Relaxed)
+    }
+
+    /// A write has to wait for the client, or has gone on.
+    pub(crate) fn set_writing(&self, is_writing: bool) {
+        self.0.is_writing.store(is_writing, Ordering::Relaxed);
+        self.set(self.get());
+    }
+
+    /// Whether a write waits for the client: the answer is on its way, whatever the phase says.
+    pub(crate) fn is_writing(&self) -> bool {
+        self.0.is_writing.load(Ordering::Relaxed)
+    }
+
+    /// Tells the connection what to do.
+    pub(crate) fn tell(&self, order: Order) {
+        self.0.order.fetch_max(order as u8, Ordering::Release);
+        self.0.waker.wake();
+    }
+
+    /// Tells the connection to end if nothing has happened since it had this stamp.
+    pub(crate) fn retire(&self, stamp: u32) {
+        self.0.retired_at.store(stamp, Ordering::Relaxed);
+        self.tell(Order::Retire);
+    }
+
+    /// Whether nothing has happened since the connection was told to retire.
+    pub(crate) fn may_retire(&self) -> bool {
+        self.stamp() == self.0.retired_at.load(Ordering::Relaxed) && !self.is_writing()
+    }
+
+    /// Takes the order to retire back.
+    pub(crate) fn spare(&self) {
+        let (retire, stay) = (Order::Retire as u8, Order::Stay as u8);
+        // Another order has come meanwhile, and stands.
+        let _ = self.0.order.compare_exchange(retire, stay, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
+    /// Resolves when the connection is told more than this. To be asked by its own task only.
+    pub(crate) async fn told_more_than(&self, heeded: Order) -> Order {
+        std::future::poll_fn(|cx| self.poll_order(cx, heeded)).await
+    }
+
+    fn poll_order(&self, cx: &Context<'_>, heeded: Order) -> Poll<Order> {
+        self.0.waker.register(cx.waker());
+        match Order::of(self.0.order.load(Ordering::Acquire)) {
+            order if order > heeded => Poll::Ready(order),
+            _ => Poll::Pending,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_changes_with_everything_that_happens() {
+        let phase = Phase::fresh();
+        let mut stamps = vec![phase.stamp()];
+        for step in [Phase::serve, Phase::wait, Phase::wait] {
+            step(&phase);
+            stamps.push(phase.stamp());
+        }
+        phase.set_writing(true);
+        stamps.push(phase.stamp());
+        phase.set_writing(false);
+        stamps.push(phase.stamp());
+        assert_eq!(phase.get(), WAITING);
+        let count = stamps.len();
+        stamps.sort_unstable();
+        stamps.dedup();
+        assert_eq!(stamps.len(), count);
+    }
+
+    #[test]
+    fn the_count_may_run_over() {
+        let phase = Phase::fresh();
+        phase.0.stamp.store(u32::MAX, Ordering::Relaxed);
+        phase.wait();
+        assert_eq!(phase.get(), WAITING);
+    }
+
+    #[tokio::test]
+    async fn later_orders_go_before_earlier_ones_and_only_retiring_is_taken_back() {
+        let phase = Phase::fresh();
+        phase.retire(phase.stamp());
+        assert!(phase.may_retire());
+        phase.serve();
+        assert!(!phase.may_retire(), "something happened");
+        phase.spare();
+        phase.tell(Order::Now);
+        phase.tell(Order::Drain);
+        phase.spare();
+        assert_eq!(phase.told_more_than(Order::Stay).await, Order::Now);
     }
 }

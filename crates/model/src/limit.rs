@@ -80,6 +80,8 @@ pub const QUERY_CHARS_MAX: usize = 4096;
 pub const SEARCH_RESULTS_MAX: usize = 100;
 /// Results of one search when the caller does not say.
 pub const SEARCH_RESULTS_DEFAULT: usize = 10;
+/// Bytes of content after which the other results of a search come without.
+pub const SEARCH_CONTENT_BYTES: usize = 1024 * 1024;
 /// Stores in one search.
 pub const SEARCH_STORES_MAX: usize = 10_000;
 /// Values of one list in a search filter.

@@ -67,7 +67,9 @@ pub(crate) async fn open(State(oracles): State<Oracles>, request: Request) -> Re
 async fn opened(oracles: &Oracles, request: Request) -> Result<StoreId, Error> {
     let context = match request.extensions().get::<Identified>().map(|found| &*found.0) {
         Some(Ok(context)) => context.clone(),
-        Some(Err(Error::Unavailable(why))) => return Err(Error::Unavailable(why)),
+        Some(Err(error @ (Error::Unavailable(_) | Error::Denied(_) | Error::NotFound(_)))) => {
+            return Err(error.clone());
+        }
         _ => return Err(Error::Unauthenticated("an administrator's key is needed")),
     };
     let bytes = axum::body::to_bytes(request.into_body(), BODY_BYTES_MAX).await;

@@ -26,6 +26,7 @@ pub(crate) fn options(config: &SearchConfig) -> Result<SearchOptions, Failure> {
     Ok(SearchOptions {
         embedders,
         index_bytes_max: config.memory_bytes,
+        past_bytes_max: config.memory_bytes / 4,
         index_memories_max: config.index_memories_max,
         searches_at_once: cores * 2,
     })

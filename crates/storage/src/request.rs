@@ -46,6 +46,22 @@ pub async fn as_one_request<T>(request: impl Future<Output = T>) -> T {
     REQUEST.scope(known, request).await
 }
 
+/// Runs a part of the request around this call as that request, wherever it is run: what it waits
+/// for counts from what the request has waited for so far.
+pub fn continued<T>(part: impl Future<Output = T>) -> impl Future<Output = T> {
+    let known = REQUEST.try_with(|request| Request {
+        began: request.began,
+        waited: request.waited.clone(),
+        page: request.page.clone(),
+    });
+    async move {
+        match known {
+            Ok(known) => REQUEST.scope(known, part).await,
+            Err(_) => part.await,
+        }
+    }
+}
+
 /// What is left of a patience to the next call of the request around it, if there is one.
 pub fn left_of(patience: Duration) -> Duration {
     let left = REQUEST.try_with(|request| {
@@ -102,6 +118,20 @@ mod tests {
         })
         .await;
         as_one_request(async { assert_eq!(left_of(PATIENCE), PATIENCE) }).await;
+    }
+
+    #[tokio::test]
+    async fn a_part_that_runs_elsewhere_is_a_part_of_its_request() {
+        let one = WorkspaceId::from_bytes([1; 16]);
+        as_one_request(async {
+            see_page(one, 7);
+            took(Duration::from_millis(1050));
+            let part = tokio::spawn(continued(async move { (left_of(PATIENCE), seen_page(one)) }));
+            assert_eq!(part.await.unwrap(), (Duration::from_millis(500), Some(7)));
+        })
+        .await;
+        let part = tokio::spawn(continued(async { left_of(PATIENCE) }));
+        assert_eq!(part.await.unwrap(), PATIENCE);
     }
 
     #[tokio::test]

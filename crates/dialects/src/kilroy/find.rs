@@ -118,6 +118,7 @@ pub(super) async fn search(call: &Call, targs: &Targs) -> Outcome<Payload> {
         },
         view: View::Full,
         explain: false,
+        content_bytes_max: usize::MAX,
         snippet_chars: 0,
         as_of: None,
         wait: None,

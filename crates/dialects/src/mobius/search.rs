@@ -71,6 +71,7 @@ async fn find(desk: Desk<'_>, listed: &Listed) -> Result<SearchAnswer, Problem> 
         wanted,
         view: View::Full,
         explain: false,
+        content_bytes_max: usize::MAX,
         snippet_chars: 0,
         as_of: None,
         wait: None,

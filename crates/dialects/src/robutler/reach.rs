@@ -9,7 +9,7 @@ use crate::reach::{self, Reachable, level_name};
 use axum::http::{HeaderName, HeaderValue};
 use loci_engine::search::{Reach, SearchAnswer, SearchRequest, Wanted};
 use loci_engine::{Context, Purpose};
-use loci_model::{Audience, StoreId, View};
+use loci_model::{Audience, StoreId, View, limit};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -94,12 +94,15 @@ pub(super) async fn search(call: &Call) -> Answer {
         wanted,
         view: View::Full,
         explain: false,
+        content_bytes_max: limit::SEARCH_CONTENT_BYTES,
         snippet_chars: 0,
         as_of: None,
         wait: None,
     };
-    let SearchAnswer { mut hits, left_out, .. } = call.engine.search(&context, &request).await?;
-    hits.retain(|hit| !hit.memory.is_sealed);
+    let SearchAnswer { mut hits, left_out, contents_left_out, .. } =
+        call.engine.search(&context, &request).await?;
+    // An entry is nothing without its value: an answer ends early where values are large.
+    hits.retain(|hit| hit.memory.content.is_some());
     let memories = hits.iter().map(|hit| &hit.memory);
     let writers = Writers::of(&call.engine, &context, memories).await?;
     let entries = hits.iter().map(|hit| {
@@ -107,7 +110,8 @@ pub(super) async fn search(call: &Call) -> Answer {
         let store = store.map(|(_, name)| name.as_str()).unwrap_or_default();
         EntryBody::of(&hit.memory, store, writers.name(&hit.memory)).scored(hit.score)
     });
-    let mut answer = json(&EntriesBody { entries: entries.collect(), truncated: false });
+    let truncated = contents_left_out > 0;
+    let mut answer = json(&EntriesBody { entries: entries.collect(), truncated });
     if left_out > 0 {
         answer.headers_mut().insert(LEFT_OUT, HeaderValue::from(left_out));
     }

@@ -147,9 +147,7 @@ async fn run(door: &Door, request: Request) -> Result<Answer, Error> {
 fn sender(request: &Request) -> Result<Context, Error> {
     match request.extensions().get::<Identified>().map(|found| &*found.0) {
         Some(Ok(context)) => Ok(context.clone()),
-        Some(Err(Error::Unauthenticated(why))) => Err(Error::Unauthenticated(why)),
-        Some(Err(Error::Unavailable(why))) => Err(Error::Unavailable(why)),
-        Some(Err(error)) => Err(Error::Internal(error.to_string())),
+        Some(Err(error)) => Err(error.clone()),
         None => Err(Error::Unauthenticated("an API key is needed")),
     }
 }

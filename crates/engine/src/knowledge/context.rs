@@ -9,7 +9,7 @@ use super::seek::one_date;
 use super::told::For;
 use super::{Fact, Filter, Operator, Theme};
 use crate::brief::{self, Section};
-use crate::derived::{Held, lost};
+use crate::derived::Held;
 use crate::search::Reach;
 use crate::{Context, Engine, Error, Result};
 use loci_knowledge::graph::{Scores, Seeking, key};
@@ -104,11 +104,11 @@ impl Engine {
             return Ok(told);
         }
         let graphs = self.graphs_at(&pass, &ends).await?;
-        let filling = tokio::task::spawn_blocking(move || {
+        let filling = self.compute(async move {
             let expires_at = graphs.iter().filter_map(|(_, held)| held.it.graph.expires_at()).min();
-            (filled(&graphs, now), expires_at)
+            Ok((filled(&graphs, now), expires_at))
         });
-        let (mut slots, facts_expire_at) = filling.await.map_err(lost)?;
+        let (mut slots, facts_expire_at) = filling.await?;
         let episodes = self.latest(&context, &of.stores).await?;
         let episodes_expire_at = episodes.iter().filter_map(|one| one.attributes.expires_at);
         let expires_at = episodes_expire_at.chain(facts_expire_at).min();

@@ -1,7 +1,6 @@
 //! Everything that is known of one store, page by page.
 
 use super::{Entity, Fact, Filter};
-use crate::derived::lost;
 use crate::search::Reach;
 use crate::{Context, Engine, Error, Result};
 use loci_knowledge::graph::FactId;
@@ -93,7 +92,6 @@ impl Engine {
         let reached = self.reach(context, &Reach::Store(store)).await?;
         let mut graphs = self.graphs_of(&reached.pass).await?;
         let (_, held) = graphs.pop().ok_or(Error::NotFound("memory store"))?;
-        let looking = tokio::task::spawn_blocking(move || look(&held.it.graph, &query));
-        looking.await.map_err(lost)
+        self.compute(async move { Ok(look(&held.it.graph, &query)) }).await
     }
 }

@@ -141,6 +141,8 @@ pub struct Known {
     pub entities: Vec<(StoreId, Entity)>,
     /// Memories.
     pub episodes: Vec<Hit>,
+    /// How many of these came without content because there was enough of it.
+    pub contents_left_out: usize,
     /// Communities, each with its store.
     pub communities: Vec<(StoreId, Community)>,
 }

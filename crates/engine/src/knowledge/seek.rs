@@ -3,12 +3,12 @@
 
 use super::learned::Learned;
 use super::{Known, Limits, Seek, Strategy};
-use crate::derived::{End, Held, lost};
+use crate::derived::{End, Held};
 use crate::search::{Hit, Mode, Recency, SearchAnswer, SearchRequest, Span, Wanted};
 use crate::{Context, Engine, Error, Result};
 use loci_knowledge::graph::{Comparison, Dates, Filter, Operator, Ranked, Seeking};
 use loci_model::policy::SearchPass;
-use loci_model::{Invalid, StoreId, Timestamp, View, limit};
+use loci_model::{Invalid, Memory, MemoryId, StoreId, Timestamp, View, limit};
 use loci_storage::request::forget_page;
 use loci_storage::{FeedEnd, ReadingEnd};
 use std::collections::HashMap;
@@ -23,10 +23,10 @@ const RECENT_SECS: i64 = 90 * 86_400;
 const RECENCY_WEIGHT: f32 = 0.5;
 const RECENCY_HALF_LIFE_SECS: f32 = 14.0 * 86_400.0;
 const DIVERSITY: f32 = 0.6;
+/// Memories whose contents are read at once.
+const FILLED_AT_ONCE: usize = 8;
 /// What fits half as well as the best is not precise.
 const PRECISE_SHARE: f32 = 0.5;
-/// Snippets are not shown.
-const SNIPPET_CHARS: usize = 1;
 
 impl Seek {
     fn validate(&self) -> Result<()> {
@@ -98,8 +98,43 @@ impl Engine {
         known.facts.retain(|(store, _)| may(store));
         known.entities.retain(|(store, _)| may(store));
         known.communities.retain(|(store, _)| may(store));
-        known.episodes.retain(|hit| may(&hit.memory.store));
+        let episodes = std::mem::take(&mut known.episodes);
+        (known.episodes, known.contents_left_out) = self.filled(reached.pass, episodes).await?;
         Ok(known)
+    }
+
+    /// Results with their contents, as long as there is room for them; and how many came without.
+    /// Whatever may not be had any more is left out.
+    async fn filled(&self, pass: SearchPass, hits: Vec<Hit>) -> Result<(Vec<Hit>, usize)> {
+        if hits.is_empty() {
+            return Ok((hits, 0));
+        }
+        let engine = self.clone();
+        self.compute(async move {
+            let mut filled: Vec<Hit> = Vec::with_capacity(hits.len());
+            let (mut bytes, mut left_out) = (0, 0);
+            let mut hits = hits.into_iter().peekable();
+            while hits.peek().is_some() {
+                let is_full = bytes < limit::SEARCH_CONTENT_BYTES;
+                let view = if is_full { View::Full } else { View::Basic };
+                let some: Vec<Hit> = hits.by_ref().take(FILLED_AT_ONCE).collect();
+                let ids: Vec<_> =
+                    some.iter().map(|hit| (hit.memory.store, hit.memory.id)).collect();
+                let found = engine.storage.found(&pass, &ids, view).await?;
+                let mut found: HashMap<MemoryId, Memory> =
+                    found.into_iter().map(|memory| (memory.id, memory)).collect();
+                for hit in some {
+                    let Some(memory) = found.remove(&hit.memory.id) else { continue };
+                    match is_full {
+                        true => bytes += usize::try_from(memory.size_bytes).unwrap_or(usize::MAX),
+                        false => left_out += 1,
+                    }
+                    filled.push(Hit { memory, ..hit });
+                }
+            }
+            Ok((filled, left_out))
+        })
+        .await
     }
 
     /// The memories that fit, more of them than are shown: facts are ranked by them, too.
@@ -127,9 +162,11 @@ impl Engine {
         let request = SearchRequest {
             reach: seek.reach.clone(),
             wanted,
-            view: View::Full,
+            // Few of them are shown: those are read once more, with content.
+            view: View::Basic,
             explain: false,
-            snippet_chars: SNIPPET_CHARS,
+            content_bytes_max: 0,
+            snippet_chars: 0,
             as_of: None,
             wait: None,
         };
@@ -214,7 +251,7 @@ impl Engine {
         let sources =
             answer.hits.iter().map(|hit| (hit.memory.id, (hit.score / best).max(0.0))).collect();
         let (search, seek, filter) = (Arc::clone(&self.search), seek.clone(), filter.clone());
-        let ranking = tokio::task::spawn_blocking(move || {
+        self.compute(async move {
             let meaning = embedder.as_deref().zip(vector.as_deref());
             let mut scores = search.senses.scores(&seek.text, meaning);
             scores.sources = sources;
@@ -234,9 +271,9 @@ impl Engine {
             };
             let rank =
                 |(store, held): &(StoreId, Held<Learned>)| (*store, held.it.graph.seek(&seeking));
-            merge(graphs.iter().map(rank).collect(), limits, seek.strategy)
-        });
-        ranking.await.map_err(lost)
+            Ok(merge(graphs.iter().map(rank).collect(), limits, seek.strategy))
+        })
+        .await
     }
 }
 
@@ -264,6 +301,7 @@ fn merge(ranked: Vec<(StoreId, Ranked)>, limits: Limits, strategy: Strategy) -> 
         facts: best(facts, limits.facts, share),
         entities: best(entities, limits.entities, share),
         episodes: Vec::new(),
+        contents_left_out: 0,
         communities: best(communities, limits.communities, share),
     }
 }

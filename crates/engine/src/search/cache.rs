@@ -153,8 +153,9 @@ async fn take_vectors(
         let heads: Vec<_> = page.iter().map(|(_, head)| *head).collect();
         let found = storage.vectors(pass, store, chosen.generation, &heads).await?;
         let page = page.to_vec();
+        let weight = found.iter().flatten().map(Vec::len).sum();
         let mut followed = Arc::clone(&entry.followed).write_owned().await;
-        in_background(found.len(), move || {
+        in_background(weight, move || {
             for ((id, head), bytes) in page.into_iter().zip(found) {
                 // Damaged rows are as good as none; the check reports them.
                 if let Some(vectors) = bytes.and_then(|bytes| vector::decode(&bytes, dims)) {

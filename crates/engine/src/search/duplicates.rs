@@ -1,7 +1,8 @@
 //! What a store holds more than once: texts that are equal, and texts that nearly are. Found by
 //! comparing sets of three-word runs, so it needs no model and no vectors.
 
-use crate::{Context, Engine, Error, Result};
+use crate::compute::may_block;
+use crate::{Context, Engine, Result};
 use loci_model::policy;
 use loci_model::{Invalid, Memory, StoreId, limit};
 use loci_search::text::fingerprint::{SKETCH_LEN, jaccard, minhash, shingles};
@@ -68,17 +69,19 @@ impl Engine {
         let facts = self.facts(context, store).await?;
         let pass = policy::search(&context.caller, &[facts], read.now());
         let (mut texts, mut after) = (Vec::new(), 0);
-        loop {
-            let page = self.storage.texts(&pass, store, after, PAGE).await?;
-            texts.extend(page.memories.into_iter().map(Fingerprint::of));
-            match page.next {
-                Some(next) => after = next,
-                None => break,
+        let (engine, request) = (self.clone(), *request);
+        self.compute(async move {
+            loop {
+                let page = engine.storage.texts(&pass, store, after, PAGE).await?;
+                texts.extend(page.memories.into_iter().map(Fingerprint::of));
+                match page.next {
+                    Some(next) => after = next,
+                    None => break,
+                }
             }
-        }
-        let request = *request;
-        let comparing = tokio::task::spawn_blocking(move || report(texts, &request));
-        comparing.await.map_err(|error| Error::Internal(error.to_string()))
+            Ok(report(texts, &request))
+        })
+        .await
     }
 }
 
@@ -91,6 +94,7 @@ struct Fingerprint {
 
 impl Fingerprint {
     fn of(mut memory: Memory) -> Self {
+        debug_assert!(may_block(), "comparing texts computes");
         let content = memory.content.take();
         let shingles = content.as_ref().and_then(|content| content.text()).map(shingles);
         let shingles = shingles.unwrap_or_default();

@@ -13,6 +13,7 @@ mod in_place;
 mod past;
 mod reach;
 mod run;
+mod show;
 mod stage;
 mod state;
 
@@ -72,6 +73,8 @@ pub struct SearchRequest {
     pub view: View,
     /// Whether results say why they are where they are.
     pub explain: bool,
+    /// Bytes of content after which results come without.
+    pub content_bytes_max: usize,
     /// Characters of the snippets.
     pub snippet_chars: usize,
     /// Search the past instead of the present.
@@ -98,6 +101,8 @@ pub struct Hit {
 pub struct SearchAnswer {
     /// Best first.
     pub hits: Vec<Hit>,
+    /// How many results came without content because there was enough of it.
+    pub contents_left_out: usize,
     /// Up to which feed number vectors reach, for those of the stores searched whose feed the
     /// caller may follow whole: the store asked for, or those with results.
     pub indexed_through: Vec<(StoreId, u64)>,

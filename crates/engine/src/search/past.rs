@@ -1,22 +1,61 @@
 //! Searching a store as it stood at a moment of its past. The index is made for this one search
 //! from the history, so it costs in proportion to the store; vectors are those the versions had.
+//!
+//! Such an index is no small thing to hold: these searches take turns, texts are let go of as soon as
+//! they are taken in, and a store that would take more than a share of what all indexes may take is
+//! refused.
 
 use super::cache::choose;
+use super::show::Shown;
 use super::stage::{Index, Place, Stage};
 use super::{SearchAnswer, SearchRequest};
 use crate::{Context, Engine, Error, Result};
 use loci_model::policy::{ReadPass, SearchPass};
-use loci_model::{Memory, MemoryId, StoreId};
+use loci_model::{Invalid, Memory, MemoryId, StoreId, View};
 use loci_search::index::StoreIndex;
 use loci_search::vector;
-use loci_storage::{AsOf, FeedEnd};
+use loci_storage::{AsOf, FeedEnd, StorageError};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Texts read at once.
 const PAGE: usize = 1000;
+/// How long a search of the past waits for its turn.
+const TURN_PATIENCE: Duration = Duration::from_secs(10);
+const BUSY: &str = "searches of the past take turns, and others are waiting; try again";
 
-type Past = HashMap<(StoreId, MemoryId), Memory>;
+/// What stood at the moment, without content.
+#[derive(Default)]
+struct Past {
+    memories: HashMap<(StoreId, MemoryId), Memory>,
+    bytes: usize,
+}
+
+impl Past {
+    fn add(&mut self, memory: Memory) {
+        let memory = Memory { content: None, ..memory };
+        self.bytes += weight(&memory);
+        self.memories.insert((memory.store, memory.id), memory);
+    }
+}
+
+/// About how many bytes a memory takes, but for its content.
+fn weight(memory: &Memory) -> usize {
+    let attributes = &memory.attributes;
+    let texts = [
+        &attributes.kind,
+        &attributes.source,
+        &attributes.scope,
+        &attributes.summary,
+        &attributes.media_type,
+    ];
+    let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+    let metadata = attributes.metadata.as_ref().map_or(0, |metadata| metadata.len());
+    let tags: usize = attributes.tags.iter().map(|tag| size_of::<String>() + tag.len()).sum();
+    // The key once more, and what the map keeps free.
+    2 * size_of::<Memory>() + memory.path.as_str().len() + texts + metadata + tags
+}
 
 impl Engine {
     pub(crate) async fn search_past(
@@ -26,34 +65,63 @@ impl Engine {
         at: AsOf,
     ) -> Result<SearchAnswer> {
         let (pass, passes) = self.reach_past(context, request).await?;
-        let ends = self.storage.feed_ends(&pass).await?;
-        let (mut past, mut places) = (Past::new(), Vec::new());
-        for read in &passes {
+        let turn = Arc::clone(&self.search.pasts).acquire_owned();
+        let turn = tokio::time::timeout(TURN_PATIENCE, turn).await;
+        let turn = turn.map_err(|_| Error::Unavailable(BUSY))?;
+        let (engine, request) = (self.clone(), request.clone());
+        self.compute(async move {
+            let found = engine.found_in_past(&pass, &passes, &request, at).await;
+            drop(turn);
+            found
+        })
+        .await
+    }
+
+    async fn found_in_past(
+        &self,
+        pass: &SearchPass,
+        passes: &[ReadPass],
+        request: &SearchRequest,
+        at: AsOf,
+    ) -> Result<SearchAnswer> {
+        let ends = self.storage.feed_ends(pass).await?;
+        let (mut past, mut places) = (Past::default(), Vec::new());
+        let mut bytes = 0;
+        for read in passes {
             if let Some(end) = ends.iter().find(|end| end.store == read.store()) {
-                places.push(self.past_place(&pass, read, end, at, request, &mut past).await?);
+                let place = self.past_place(pass, read, end, at, request, &mut past, bytes).await?;
+                bytes += place.index().bytes();
+                places.push(place);
             }
         }
         let stage = Arc::new(Stage::new(places, HashMap::new()));
-        let (mut hits, mut is_by_meaning) = (Vec::new(), false);
+        let (mut shown, mut is_by_meaning) = (Shown::default(), false);
         // First what has the query's phrases, if it is made of them; if nothing has, its words.
         for may_be_strict in [true, false] {
-            let found = self.find(&pass, &stage, request, may_be_strict).await?;
+            let found = self.find(pass, &stage, request, may_be_strict).await?;
             let prepared = found.prepared;
             is_by_meaning = found.is_by_meaning;
             for candidate in found.ranking.candidates {
-                if hits.len() == request.wanted.limit {
+                if shown.hits.len() == request.wanted.limit {
                     break;
                 }
                 let id = (stage.places[candidate.part].store, candidate.memory);
-                let memory = past.get(&id).cloned();
-                hits.extend(memory.and_then(|memory| prepared.hit(memory, candidate)));
+                let read = passes.iter().find(|read| read.store() == id.0);
+                let (Some(read), Some(memory)) = (read, past.memories.get(&id).cloned()) else {
+                    continue;
+                };
+                let view = shown.view(&prepared);
+                if let Some(memory) = self.read_past(read, memory, view).await? {
+                    shown.add(&prepared, memory, candidate);
+                }
             }
-            if !hits.is_empty() || !prepared.is_strict {
+            if !shown.hits.is_empty() || !prepared.is_strict {
                 break;
             }
         }
         Ok(SearchAnswer {
-            hits,
+            hits: shown.hits,
+            contents_left_out: shown.contents_left_out,
             indexed_through: Vec::new(),
             is_complete: stage.is_complete,
             unready: stage.unready(),
@@ -62,7 +130,29 @@ impl Engine {
         })
     }
 
-    /// The index of one store's past.
+    /// A memory of the past with its content, if the view wants it and it is still there: what was
+    /// scrubbed meanwhile, or does not match its digest, is passed over.
+    async fn read_past(
+        &self,
+        pass: &ReadPass,
+        mut memory: Memory,
+        view: View,
+    ) -> Result<Option<Memory>> {
+        if view == View::Full {
+            memory.content = match self.storage.version(pass, memory.head, view).await {
+                Ok(version) => version.and_then(|version| version.content),
+                Err(StorageError::Corrupt(_)) => None,
+                Err(error) => return Err(error.into()),
+            };
+            if memory.content.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(memory))
+    }
+
+    /// The index of one store's past; `others` is what the search holds already.
+    #[expect(clippy::too_many_arguments, reason = "what one search of the past goes by")]
     async fn past_place(
         &self,
         pass: &SearchPass,
@@ -71,17 +161,20 @@ impl Engine {
         at: AsOf,
         request: &SearchRequest,
         past: &mut Past,
+        others: usize,
     ) -> Result<Place> {
         let (mut index, mut after) = (StoreIndex::new(), 0);
         loop {
             let page = self.storage.texts_at(read, at, after, PAGE).await?;
-            let memories = page.memories.clone();
-            let filling = tokio::task::spawn_blocking(move || {
-                memories.iter().for_each(|memory| index.put(memory));
-                index
-            });
-            index = filling.await.map_err(|error| Error::Internal(error.to_string()))?;
-            past.extend(page.memories.into_iter().map(|memory| ((end.store, memory.id), memory)));
+            for memory in page.memories {
+                index.put(&memory);
+                past.add(memory);
+            }
+            if index.bytes() + past.bytes + others > self.search.past_bytes_max {
+                let why = "names a moment at which there was more than this server may hold for a \
+                           search of the past; search fewer stores, or raise search.memory_mb";
+                return Err(Invalid::new("as_of", why).into());
+            }
             match page.next {
                 Some(next) => after = next,
                 None => break,

@@ -1,21 +1,21 @@
 //! One search, from the pass to the answer. Both legs run at the same time; what they agree on is
-//! compared exactly, read once more under the same pass, and only then shown.
+//! compared exactly, read once more under the same pass ([`super::show`]), and only then shown. All
+//! of that computes, so it waits for its turn and runs on a thread that may be blocked.
 
 use super::reach::Reached;
+use super::show::Shown;
 use super::stage::{Place, Stage};
-use super::{Hit, SearchAnswer, SearchRequest};
+use super::{SearchAnswer, SearchRequest};
+use crate::compute::{blocking, may_block};
 use crate::{Context, Engine, Error, Result};
-use loci_model::limit::GUARDED_RESULTS_MAX;
 use loci_model::policy::SearchPass;
-use loci_model::{Invalid, Memory, MemoryId, StoreId, Timestamp, View, limit};
+use loci_model::{Invalid, MemoryId, StoreId, Timestamp, limit};
 use loci_search::Mode;
 use loci_search::embed::Purpose;
 use loci_search::rank::{
     Candidate, LexicalLeg, Part, Question, Ranking, lexical_leg, named_authors, rank, text_to_embed,
 };
-use loci_search::text::phrase::contains_phrase;
-use loci_search::text::snippet::snippet;
-use loci_search::text::{Analyzer, TextQuery};
+use loci_search::text::TextQuery;
 use loci_search::vector::{self, QueryVector};
 use loci_storage::StorageError;
 use loci_storage::request::forget_page;
@@ -59,6 +59,16 @@ pub(crate) struct Prepared {
     authors: Vec<String>,
     /// Whether results must hold the query's phrases.
     pub(crate) is_strict: bool,
+}
+
+/// What a search came to.
+struct Ranked {
+    shown: Shown,
+    is_by_meaning: bool,
+    is_complete: bool,
+    unready: usize,
+    /// How far the vectors of each store reach that it was compared by.
+    through: Vec<(StoreId, u64)>,
 }
 
 impl SearchRequest {
@@ -136,25 +146,56 @@ impl Engine {
             }
             _ => self.storage.feed_ends(&reached.pass).await?,
         };
-        let stage = Arc::new(self.stage(&reached.pass, &ends, request).await?);
-        let mut found = self.find(&reached.pass, &stage, request, true).await?;
-        let is_strict = found.prepared.is_strict;
-        let mut is_by_meaning = found.is_by_meaning;
-        let mut hits = self.show(&reached.pass, &stage, found).await?;
-        if hits.is_empty() && is_strict {
-            // Nobody has the phrase; then its words are better than nothing.
-            found = self.find(&reached.pass, &stage, request, false).await?;
-            is_by_meaning = found.is_by_meaning;
-            hits = self.show(&reached.pass, &stage, found).await?;
-        }
-        let indexed_through = indexed_through(request, &reached, &stage, &hits);
-        let (is_complete, unready) = (stage.is_complete, stage.unready());
-        drop(stage);
+        let stage = self.stage(&reached.pass, &ends, request).await?;
+        let (engine, pass, asked) = (self.clone(), reached.pass.clone(), request.clone());
+        let ranked = self.compute(async move { engine.ranked(&pass, stage, &asked).await }).await?;
         self.search.indexes.shrink();
-        Ok(SearchAnswer { hits, indexed_through, is_complete, unready, is_by_meaning, left_out })
+        let Ranked { shown, is_by_meaning, is_complete, unready, through } = ranked;
+        let mut indexed_through = through;
+        indexed_through.retain(|(store, _)| is_told(*store, request, &reached, &shown));
+        let Shown { hits, contents_left_out, .. } = shown;
+        Ok(SearchAnswer {
+            hits,
+            contents_left_out,
+            indexed_through,
+            is_complete,
+            unready,
+            is_by_meaning,
+            left_out,
+        })
     }
 
-    /// Runs both legs and ranks what they find.
+    /// Finds what a stage holds and reads the best of it. The stage ends here: to drop what was made
+    /// for one search takes a while, too.
+    async fn ranked(
+        &self,
+        pass: &SearchPass,
+        stage: Stage,
+        request: &SearchRequest,
+    ) -> Result<Ranked> {
+        let stage = Arc::new(stage);
+        let mut found = self.find(pass, &stage, request, true).await?;
+        let is_strict = found.prepared.is_strict;
+        let mut is_by_meaning = found.is_by_meaning;
+        let mut shown = self.show(pass, &stage, found).await?;
+        if shown.hits.is_empty() && is_strict {
+            // Nobody has the phrase; then its words are better than nothing.
+            found = self.find(pass, &stage, request, false).await?;
+            is_by_meaning = found.is_by_meaning;
+            shown = self.show(pass, &stage, found).await?;
+        }
+        let chosen = stage.places.iter();
+        let chosen = chosen.filter_map(|place| Some((place.store, place.chosen?.through)));
+        Ok(Ranked {
+            through: chosen.collect(),
+            is_complete: stage.is_complete,
+            unready: stage.unready(),
+            is_by_meaning,
+            shown,
+        })
+    }
+
+    /// Runs both legs and ranks what they find; to be computed.
     pub(crate) async fn find(
         &self,
         pass: &SearchPass,
@@ -162,38 +203,30 @@ impl Engine {
         request: &SearchRequest,
         may_be_strict: bool,
     ) -> Result<Found> {
-        let _turn = self.search.computing.acquire().await;
         let query = TextQuery::parse(&request.wanted.text);
         let authors = named_authors(&stage.indexes(), &request.wanted.text);
         let is_strict = may_be_strict && query.is_quoted();
         let prepared = Arc::new(Prepared { request: request.clone(), query, authors, is_strict });
         let lexical = {
             let (stage, prepared) = (Arc::clone(stage), Arc::clone(&prepared));
-            tokio::task::spawn_blocking(move || match prepared.request.wanted.mode {
+            blocking(move || match prepared.request.wanted.mode {
                 Mode::Semantic => LexicalLeg::nothing(stage.places.len()),
                 Mode::Hybrid | Mode::Lexical => lexical_leg(&stage.indexes(), &prepared.query),
             })
         };
-        let vectors = Arc::new(self.embed_query(stage, &prepared, pass.now()).await?);
-        let lexical = lexical.await.map_err(lost)?;
-        let mut ranking = {
-            let (stage, prepared) = (Arc::clone(stage), Arc::clone(&prepared));
-            let (vectors, now) = (Arc::clone(&vectors), pass.now());
-            let ranking = tokio::task::spawn_blocking(move || {
-                let wanted = &prepared.request.wanted;
-                let question = Question {
-                    wanted,
-                    query: &prepared.query,
-                    is_strict: prepared.is_strict,
-                    authors: &prepared.authors,
-                    trust: vectors.trust,
-                    now,
-                    depth: prepared.depth(),
-                };
-                rank(&parts(&stage, &vectors), &lexical, &question)
-            });
-            ranking.await.map_err(lost)?
+        let embedding = self.embed_query(stage, &prepared, pass.now());
+        let (lexical, vectors) = tokio::try_join!(lexical, embedding)?;
+        debug_assert!(may_block(), "ranking computes");
+        let question = Question {
+            wanted: &prepared.request.wanted,
+            query: &prepared.query,
+            is_strict: prepared.is_strict,
+            authors: &prepared.authors,
+            trust: vectors.trust,
+            now: pass.now(),
+            depth: prepared.depth(),
         };
+        let mut ranking = rank(&parts(stage, &vectors), &lexical, &question);
         let exact = request.wanted.limit + EXACT;
         self.compare_exactly(pass, stage, &vectors, &mut ranking, exact).await?;
         let wanted = &prepared.request.wanted;
@@ -336,37 +369,6 @@ impl Engine {
         ranking.rescore(count, |candidate| exact.get(&(candidate.part, candidate.memory)).copied());
         Ok(())
     }
-
-    /// Reads the best candidates under the same pass. Whatever went away since is passed over, and
-    /// so is what lacks a phrase of the query.
-    async fn show(&self, pass: &SearchPass, stage: &Stage, found: Found) -> Result<Vec<Hit>> {
-        let Found { ranking, prepared, .. } = found;
-        let limit = prepared.request.wanted.limit;
-        let mut hits = Vec::with_capacity(limit);
-        let mut guarded: HashMap<StoreId, usize> = HashMap::new();
-        let mut rest = ranking.candidates.into_iter().peekable();
-        while hits.len() < limit && rest.peek().is_some() {
-            let some: Vec<Candidate> = rest.by_ref().take(limit - hits.len()).collect();
-            let store = |candidate: &Candidate| stage.places[candidate.part].store;
-            let ids: Vec<(StoreId, MemoryId)> =
-                some.iter().map(|candidate| (store(candidate), candidate.memory)).collect();
-            let mut found: HashMap<(StoreId, MemoryId), Memory> = HashMap::new();
-            for memory in self.storage.found(pass, &ids, View::Full).await? {
-                found.insert((memory.store, memory.id), memory);
-            }
-            for (candidate, id) in some.into_iter().zip(ids) {
-                if pass.guarded().contains(&id.0) {
-                    let shown = guarded.entry(id.0).or_default();
-                    *shown += 1;
-                    if *shown > GUARDED_RESULTS_MAX {
-                        continue;
-                    }
-                }
-                hits.extend(found.remove(&id).and_then(|memory| prepared.hit(memory, candidate)));
-            }
-        }
-        Ok(hits)
-    }
 }
 
 impl Prepared {
@@ -374,21 +376,6 @@ impl Prepared {
         let limit = self.request.wanted.limit;
         let spare = if self.is_strict { PHRASE_CANDIDATES } else { SPARE };
         limit + spare
-    }
-
-    /// A result, unless its text lacks a phrase.
-    pub(crate) fn hit(&self, mut memory: Memory, candidate: Candidate) -> Option<Hit> {
-        let text = memory.content.as_ref().and_then(|content| content.text())?;
-        let holds = |phrase: &[String]| contains_phrase(text, phrase);
-        if self.is_strict && !self.query.phrases.iter().all(|phrase| holds(&phrase.words)) {
-            return None;
-        }
-        let snippet = snippet(&Analyzer::new(), text, &self.query, self.request.snippet_chars);
-        if self.request.view == View::Basic {
-            memory.content = None;
-        }
-        let explanation = self.request.explain.then_some(candidate.why);
-        Some(Hit { memory, score: candidate.score, snippet, explanation })
     }
 }
 
@@ -410,20 +397,12 @@ fn left_out(mode: Mode) -> Result<()> {
     }
 }
 
-/// How far vectors reach: of the store that was named, or of those that were found in.
-fn indexed_through(
-    request: &SearchRequest,
-    reached: &Reached,
-    stage: &Stage,
-    hits: &[Hit],
-) -> Vec<(StoreId, u64)> {
-    let is_told = |store: StoreId| {
-        let is_named = request.reach.is_named();
-        reached.followable.contains(&store)
-            && (is_named || hits.iter().any(|hit| hit.memory.store == store))
-    };
-    let places = stage.places.iter().filter(|place| is_told(place.store));
-    places.filter_map(|place| place.chosen.map(|chosen| (place.store, chosen.through))).collect()
+/// Whether the caller is told how far the vectors of a store reach: of the store that was named, or
+/// of those that were found in.
+fn is_told(store: StoreId, request: &SearchRequest, reached: &Reached, shown: &Shown) -> bool {
+    let is_named = request.reach.is_named();
+    reached.followable.contains(&store)
+        && (is_named || shown.hits.iter().any(|hit| hit.memory.store == store))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "map_err gives it away")]

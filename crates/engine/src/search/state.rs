@@ -25,6 +25,9 @@ pub(crate) struct News {
 /// How long a model that failed is not asked again.
 const REST_MICROS: i64 = 2_000_000;
 
+/// Searches of the past that run at the same time.
+const PASTS_AT_ONCE: usize = 1;
+
 /// How search is set up.
 #[derive(Clone)]
 pub struct SearchOptions {
@@ -33,6 +36,8 @@ pub struct SearchOptions {
     pub embedders: Vec<Arc<dyn Embedder>>,
     /// Bytes that indexes may take in memory; what is known of stores may take a fourth of it more.
     pub index_bytes_max: usize,
+    /// Bytes that a search of the past may hold beside them.
+    pub past_bytes_max: usize,
     /// Stores with more memories than this are searched where they lie, if storage can do that.
     pub index_memories_max: u64,
     /// Searches that compute at the same time.
@@ -44,6 +49,7 @@ impl Default for SearchOptions {
         Self {
             embedders: Vec::new(),
             index_bytes_max: 2 << 30,
+            past_bytes_max: 512 << 20,
             index_memories_max: 100_000,
             searches_at_once: 4,
         }
@@ -63,7 +69,12 @@ pub(crate) struct SearchState {
     pub(crate) asked: AskedLately,
     pub(crate) index_memories_max: u64,
     pub(crate) embedders: Vec<Arc<dyn Embedder>>,
-    pub(crate) computing: Semaphore,
+    /// The turn of a search of the past.
+    pub(crate) pasts: Arc<Semaphore>,
+    /// Bytes that such a search may hold.
+    pub(crate) past_bytes_max: usize,
+    /// Turns for what computes for long.
+    pub(crate) computing: Arc<Semaphore>,
     /// Somebody wrote, for whoever makes vectors.
     pub(crate) written: Notify,
     /// The same for everybody who waits for it.
@@ -86,7 +97,9 @@ impl SearchState {
             asked: AskedLately::default(),
             index_memories_max: options.index_memories_max,
             embedders: options.embedders,
-            computing: Semaphore::new(options.searches_at_once.max(1)),
+            pasts: Arc::new(Semaphore::new(PASTS_AT_ONCE)),
+            past_bytes_max: options.past_bytes_max,
+            computing: Arc::new(Semaphore::new(options.searches_at_once.max(1))),
             written: Notify::new(),
             news: watch::Sender::default(),
             writes: AtomicU64::new(0),

@@ -2,7 +2,7 @@
 //! not come back, and neither does what is hidden now.
 
 use crate::stage::{Stage, asking, full_key, paths, paths_by_word};
-use loci_engine::search::{AsOf, Mode, Reach, SearchRequest, Wanted};
+use loci_engine::search::{AsOf, Mode, Reach, SearchOptions, SearchRequest, Wanted};
 use loci_engine::{Error, NewKey};
 use loci_model::{
     At, Attributes, AttributesPatch, Audience, Edit, EditOp, Expect, OnSame, Visibility,
@@ -165,4 +165,44 @@ async fn what_had_expired_then_is_not_found_then() {
     assert_eq!((ask(5).await, ask(10).await, ask(60).await), (1, 0, 0));
     let wide = SearchRequest { reach: Reach::Everywhere, ..at(store, "tea", AsOf::Seq(1)) };
     assert_eq!(stage.search(&wide).await.hits.len(), 1);
+}
+
+#[tokio::test]
+async fn a_past_that_would_take_too_much_memory_is_refused_and_the_present_is_not() {
+    let options = SearchOptions { past_bytes_max: 100_000, ..SearchOptions::default() };
+    let stage = Stage::searching(options).await;
+    let store = stage.store("s").await.id;
+    let small = stage.store("small").await.id;
+    stage.put(small, "/a", "tea").await;
+    for n in 0..50 {
+        let words: Vec<String> = (0..1000).map(|word| format!("w{n}x{word}")).collect();
+        stage.put(store, &format!("/{n}"), &format!("tea {}", words.join(" "))).await;
+    }
+    let past = |store| at(store, "tea", AsOf::Seq(50));
+    let refused = stage.engine.search(&stage.admin, &past(store)).await;
+    assert!(
+        matches!(&refused, Err(Error::Invalid(invalid)) if invalid.field == "as_of"),
+        "{refused:?}"
+    );
+    assert_eq!(stage.search(&past(small)).await.hits.len(), 1);
+    assert_eq!(stage.paths(store, "tea").await.len(), 50);
+    let both = SearchRequest { reach: Reach::Stores(vec![small, store]), ..past(store) };
+    assert!(stage.engine.search(&stage.admin, &both).await.is_err(), "stores count together");
+}
+
+#[tokio::test]
+async fn many_searches_of_the_past_take_turns_and_are_all_answered() {
+    let stage = Stage::new().await;
+    let store = stage.store("s").await.id;
+    for n in 0..20 {
+        stage.put(store, &format!("/{n}"), &format!("tea {n}")).await;
+    }
+    let past = at(store, "tea", AsOf::Seq(10));
+    let asking = (0..8).map(|_| {
+        let (engine, admin, past) = (stage.engine.clone(), stage.admin.clone(), past.clone());
+        tokio::spawn(async move { engine.search(&admin, &past).await.unwrap().hits.len() })
+    });
+    for asked in asking.collect::<Vec<_>>() {
+        assert_eq!(asked.await.unwrap(), 10);
+    }
 }

@@ -110,6 +110,7 @@ pub(crate) fn asking(store: StoreId, wanted: Wanted) -> SearchRequest {
         wanted,
         view: View::Full,
         explain: true,
+        content_bytes_max: usize::MAX,
         snippet_chars: 100,
         as_of: None,
         wait: None,

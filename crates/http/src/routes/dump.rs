@@ -17,6 +17,7 @@ use serde::Serialize;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -50,7 +51,11 @@ pub(crate) async fn export(
 ) -> Result<impl IntoResponse> {
     let (send, mut lines) = mpsc::channel(EXPORT_LINES_WAITING);
     let engine = native.engine.clone();
-    let work = tokio::spawn(async move { engine.export(&context, send).await });
+    // Lines are as long as contents: writing them down is no work for the threads that answer.
+    let handle = Handle::current();
+    let work = tokio::task::spawn_blocking(move || {
+        handle.block_on(async move { engine.export(&context, send).await })
+    });
     // A refusal comes before the first line and can still be told as one.
     let first = match lines.recv().await {
         Some(line) => Some(line),

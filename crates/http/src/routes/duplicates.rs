@@ -1,11 +1,11 @@
 //! Memories that say the same, or nearly: a report to clean up by, which changes nothing.
 
-use super::Native;
 use super::search::MemoryView;
+use super::{Native, large};
 use crate::error::Result;
 use crate::extract::{Authed, Id, Params};
-use axum::Json;
 use axum::extract::State;
+use axum::response::Response;
 use loci_engine::search::{DuplicateGroup, DuplicatesRequest};
 use loci_model::StoreId;
 use serde::{Deserialize, Serialize};
@@ -76,16 +76,21 @@ pub(crate) async fn report(
     Authed(context): Authed,
     Id(store): Id<StoreId>,
     Params(params): Params<DuplicatesParams>,
-) -> Result<Json<ReportView>> {
+) -> Result<Response> {
     let request = DuplicatesRequest {
         threshold: params.threshold.unwrap_or(THRESHOLD_DEFAULT),
         limit: params.limit.unwrap_or(GROUPS_DEFAULT),
     };
     let report = native.engine.duplicates(&context, store, &request).await?;
-    Ok(Json(ReportView {
-        kind: "duplicates_report",
-        exact: groups(report.exact)?,
-        near: groups(report.near)?,
-        is_truncated: report.is_truncated,
-    }))
+    let memories = report.exact.iter().chain(&report.near).flat_map(|group| &group.memories);
+    let bytes = memories.map(large::weight).sum();
+    let view = move || {
+        Ok(ReportView {
+            kind: "duplicates_report",
+            exact: groups(report.exact)?,
+            near: groups(report.near)?,
+            is_truncated: report.is_truncated,
+        })
+    };
+    large::answer(&native, bytes, view).await
 }

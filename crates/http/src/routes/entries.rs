@@ -2,13 +2,14 @@
 //! and the console read. `last_seq` is taken before the listing, so whoever follows the feed from
 //! there misses nothing that the listing did not show.
 
-use super::Native;
 use super::attributes::DescribedView;
+use super::{Native, large};
 use crate::error::{Failure, Result};
 use crate::extract::{Authed, Id, InStore, Params};
 use crate::wire::moment;
 use axum::Json;
 use axum::extract::State;
+use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use loci_engine::{RecallCount, Sieve};
@@ -320,7 +321,7 @@ pub(crate) async fn list(
     Authed(context): Authed,
     Id(store): Id<StoreId>,
     Params(params): Params<EntriesParams>,
-) -> Result<Json<Entries>> {
+) -> Result<Response> {
     let as_of = moment("as_of", params.as_of.as_deref())?;
     let sieve = params.sieve()?;
     let query = params.into_query()?;
@@ -331,14 +332,22 @@ pub(crate) async fn list(
         None => engine.list_sifted(&context, store, &query, &sieve).await?,
     };
     let next_page = page.next.map(|cursor| URL_SAFE_NO_PAD.encode(cursor.to_bytes()));
+    let weight = |item: &ListItem| match item {
+        ListItem::Memory(memory) => large::weight(memory),
+        ListItem::Directory(path) => path.len(),
+    };
+    let bytes = page.items.iter().map(weight).sum();
     let shown = |item| match item {
         ListItem::Memory(memory) => {
             EntryView::of(*memory).map(|entry| ListedView::Entry(Box::new(entry)))
         }
         ListItem::Directory(path) => Ok(ListedView::Directory { path }),
     };
-    let data = page.items.into_iter().map(shown).collect::<Result<_>>()?;
-    Ok(Json(Entries { data, next_page, last_seq }))
+    let view = move || {
+        let data = page.items.into_iter().map(shown).collect::<Result<_>>()?;
+        Ok(Entries { data, next_page, last_seq })
+    };
+    large::answer(&native, bytes, view).await
 }
 
 /// Whether one entry is shown with its content.

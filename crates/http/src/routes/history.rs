@@ -1,13 +1,13 @@
 //! What happened to memories, version by version, with what was known about each; newest first.
 
-use super::Native;
 use super::attributes::DescribedView;
 use super::entries::ViewName;
+use super::{Native, large};
 use crate::error::{Failure, Result};
 use crate::extract::{Authed, Id, Params};
 use crate::wire::{ActorView, Page, moment, time};
-use axum::Json;
 use axum::extract::State;
+use axum::response::Response;
 use loci_engine::HistoryQuery;
 use loci_model::{Content, MemoryId, Operation, PathPrefix, StoreId, Version};
 use serde::{Deserialize, Serialize};
@@ -136,7 +136,7 @@ pub(crate) async fn list(
     Authed(context): Authed,
     Id(store): Id<StoreId>,
     Params(params): Params<HistoryParams>,
-) -> Result<Json<Page<HistoryVersion>>> {
+) -> Result<Response> {
     let engine = &native.engine;
     let limit = params.limit.unwrap_or(VERSIONS_DEFAULT);
     if !(1..=VERSIONS_MAX).contains(&limit) {
@@ -163,9 +163,20 @@ pub(crate) async fn list(
         limit,
     };
     let page = engine.history(&context, store, &query).await?;
-    let versions = page.items.into_iter().map(|version| HistoryVersion::of(version, params.view));
-    Ok(Json(Page {
-        data: versions.collect::<Result<_>>()?,
-        next_page: page.next.map(|seq| seq.to_string()),
-    }))
+    let bytes = page.items.iter().map(weight).sum();
+    let view = move || {
+        let versions = page.items.into_iter();
+        let versions = versions.map(|version| HistoryVersion::of(version, params.view));
+        Ok(Page {
+            data: versions.collect::<Result<_>>()?,
+            next_page: page.next.map(|seq| seq.to_string()),
+        })
+    };
+    large::answer(&native, bytes, view).await
+}
+
+/// About how large a version is in an answer.
+fn weight(version: &Version) -> usize {
+    const EACH: usize = 1024;
+    EACH + version.content.as_ref().map_or(0, |content| content.bytes().len())
 }

@@ -1,12 +1,13 @@
 //! What is known of stores: facts in time and entities, as lists and as answers to questions.
 
-use super::Native;
 use super::search::MemoryView;
+use super::{Native, large};
 use crate::error::{Failure, Result};
 use crate::extract::{Authed, Id, InStore, JsonBody, Params};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::Response;
 use loci_engine::knowledge::{
     Community, Comparison, Dates, Entity, EntityId, Fact, FactId, FactsQuery, Filter, Known,
     Limits, Operator, Seek, Strategy,
@@ -339,6 +340,8 @@ pub(crate) struct KnownView {
     entities: Vec<EntityView>,
     /// Memories.
     episodes: Vec<MemoryView>,
+    /// Memories that came without their content, because there was about a megabyte of it already.
+    contents_left_out: usize,
     /// Communities.
     communities: Vec<CommunityView>,
 }
@@ -395,18 +398,23 @@ pub(crate) async fn ask(
     State(native): State<Arc<Native>>,
     Authed(context): Authed,
     JsonBody(body): JsonBody<QuestionBody>,
-) -> Result<Json<KnownView>> {
+) -> Result<Response> {
     let known = native.engine.seek(&context, &body.seek()?).await?;
-    let Known { facts, entities, episodes, communities } = known;
-    let episodes = episodes.into_iter().map(|hit| MemoryView::of(hit.memory));
-    Ok(Json(KnownView {
-        kind: "knowledge",
-        facts: facts.into_iter().map(|(store, one)| FactView::of(store, one)).collect(),
-        entities: entities.into_iter().map(|(store, one)| EntityView::of(store, one)).collect(),
-        episodes: episodes.collect::<Result<_>>()?,
-        communities: communities
-            .into_iter()
-            .map(|(store, one)| CommunityView::of(store, one))
-            .collect(),
-    }))
+    let bytes = known.episodes.iter().map(|hit| large::weight(&hit.memory)).sum();
+    let view = move || {
+        let Known { facts, entities, episodes, contents_left_out, communities } = known;
+        let episodes = episodes.into_iter().map(|hit| MemoryView::of(hit.memory));
+        Ok(KnownView {
+            kind: "knowledge",
+            facts: facts.into_iter().map(|(store, one)| FactView::of(store, one)).collect(),
+            entities: entities.into_iter().map(|(store, one)| EntityView::of(store, one)).collect(),
+            episodes: episodes.collect::<Result<_>>()?,
+            contents_left_out,
+            communities: communities
+                .into_iter()
+                .map(|(store, one)| CommunityView::of(store, one))
+                .collect(),
+        })
+    };
+    large::answer(&native, bytes, view).await
 }

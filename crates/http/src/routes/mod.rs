@@ -27,6 +27,7 @@ pub(crate) mod history;
 pub(crate) mod hygiene;
 pub(crate) mod keys;
 pub(crate) mod knowledge;
+pub(crate) mod large;
 pub(crate) mod policy;
 pub(crate) mod principals;
 pub(crate) mod redactions;
@@ -40,6 +41,7 @@ pub(crate) mod whoami;
 
 use crate::error::{Failure, Result};
 use crate::metrics::Metrics;
+use crate::shares::Shares;
 use axum::Router;
 use axum::routing::{delete, get, post, put};
 use bytes::Bytes;
@@ -65,8 +67,12 @@ pub(crate) struct Native {
     pub(crate) started_at: Timestamp,
     /// Where browsers find the console.
     pub(crate) console_url: Option<String>,
-    /// Turns for streams of changes.
-    pub(crate) streams: Arc<Semaphore>,
+    /// Turns for writing large answers down.
+    pub(crate) writing: Arc<Semaphore>,
+    /// Streams of changes that are open.
+    pub(crate) streams: Arc<Shares>,
+    /// Plots that are being counted.
+    pub(crate) plots: Arc<Shares>,
 }
 
 /// How the gate times a route.

@@ -362,13 +362,40 @@ async fn a_stream_ends_with_the_key_and_with_the_server() {
 }
 
 #[tokio::test]
-async fn the_number_of_streams_is_bounded() {
+async fn the_number_of_streams_is_bounded_for_each_and_for_all() {
     let server = Server::new().await;
-    let mut open = Vec::new();
-    for _ in 0..64 {
-        open.push(Reading::open(&server, ADMIN, "/console/events", None).await);
+    let mut keys = vec![ADMIN.to_owned()];
+    for number in 0..8 {
+        let name = format!("bot {number}");
+        server.post("/v1/principals", json!({"name": name, "kind": "agent"})).await.ok();
+        keys.push(server.key(json!({"name": name, "principal": name})).await.1);
     }
-    assert_eq!(server.get("/console/events").await.status, 503);
+    let mut open = Vec::new();
+    for key in &keys[..8] {
+        for _ in 0..8 {
+            open.push(Reading::open(&server, key, "/console/events", None).await);
+        }
+        let refused = server.call(key, "GET", "/console/events", Value::Null).await;
+        refused.refused(429, "rate_limit_error");
+    }
+    let last = &keys[8];
+    let refused = server.call(last, "GET", "/console/events", Value::Null).await;
+    refused.refused(503, "api_error");
     open.pop();
+    Reading::open(&server, last, "/console/events", None).await;
+}
+
+#[tokio::test]
+async fn whoever_opens_all_their_streams_keeps_nobody_else_out() {
+    let server = Server::new().await;
+    server.post("/v1/principals", json!({"name": "bot", "kind": "agent"})).await.ok();
+    let (_, bot) = server.key(json!({"name": "bot", "principal": "bot"})).await;
+    let (_, other) = server.key(json!({"name": "other", "principal": "bot"})).await;
+    let mut open = Vec::new();
+    for _ in 0..8 {
+        open.push(Reading::open(&server, &bot, "/console/events", None).await);
+    }
+    let refused = server.call(&other, "GET", "/console/events", Value::Null).await;
+    refused.refused(429, "rate_limit_error");
     Reading::open(&server, ADMIN, "/console/events", None).await;
 }

@@ -509,6 +509,16 @@ async fn series_count_what_happened_for_whoever_may_know() {
 }
 
 #[tokio::test]
+async fn series_look_at_a_bounded_number_of_stores_and_say_so() {
+    let server = Server::new().await;
+    for number in 0..1003 {
+        server.store(&format!("notes {number}")).await;
+    }
+    let seen = server.get("/console/series?hours=24").await.ok();
+    assert_eq!(seen["stores_left_out"], 3);
+}
+
+#[tokio::test]
 async fn the_audit_log_is_read_from_its_end() {
     let server = Server::new().await;
     for number in 0..5 {

@@ -8,6 +8,7 @@ mod console;
 mod document;
 mod entries;
 mod gate;
+mod heavy;
 mod looking;
 mod native;
 mod sealed;

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
@@ -67,13 +67,17 @@ async fn a_connection_serves_many_requests_and_metrics_are_open_here() {
 }
 
 #[tokio::test]
-async fn over_the_cap_one_is_told_and_probes_are_answered() {
+async fn while_all_are_busy_a_newcomer_is_told_and_probes_are_answered() {
+    let (begun, end) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let options = HttpOptions { connections_max: 2, ..HttpOptions::default() };
-    let running = run(options, Router::new()).await;
-    let mut first = TcpStream::connect(running.addr).await.unwrap();
-    ask(&mut first, &get_request("/v1/stats")).await.unwrap();
-    // Connections are accepted in the order in which they came.
-    let second = TcpStream::connect(running.addr).await.unwrap();
+    let running = run(options, slow(&begun, &end)).await;
+    let mut busy = Vec::new();
+    for _ in 0..2 {
+        let mut stream = TcpStream::connect(running.addr).await.unwrap();
+        let asking = async move { ask(&mut stream, &get_request("/slow")).await };
+        busy.push(tokio::spawn(asking));
+        begun.notified().await;
+    }
     let mut third = TcpStream::connect(running.addr).await.unwrap();
     let answer = ask(&mut third, &get_request("/v1/stats")).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
@@ -82,10 +86,11 @@ async fn over_the_cap_one_is_told_and_probes_are_answered() {
     let mut probe = TcpStream::connect(running.addr).await.unwrap();
     let answer = ask(&mut probe, &get_request("/healthz")).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    let answer = ask(&mut first, &get_request("/v1/stats")).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200"), "who is in stays: {answer}");
 
-    drop(second);
+    for asking in busy {
+        end.notify_one();
+        assert!(asking.await.unwrap().unwrap().contains("done"), "who is busy keeps its place");
+    }
     let began = Instant::now();
     loop {
         let mut fourth = TcpStream::connect(running.addr).await.unwrap();
@@ -95,6 +100,93 @@ async fn over_the_cap_one_is_told_and_probes_are_answered() {
         }
         assert!(began.elapsed() < PATIENCE, "who has left still counts: {answer}");
     }
+}
+
+#[tokio::test]
+async fn who_waits_between_requests_gives_its_place_to_a_newcomer() {
+    let options = HttpOptions { connections_max: 2, ..HttpOptions::default() };
+    let running = run(options, Router::new()).await;
+    let mut waiting = Vec::new();
+    for _ in 0..2 {
+        let mut stream = TcpStream::connect(running.addr).await.unwrap();
+        ask(&mut stream, &get_request("/v1/stats")).await.unwrap();
+        waiting.push(stream);
+    }
+    let mut newcomer = TcpStream::connect(running.addr).await.unwrap();
+    let answer = ask(&mut newcomer, &get_request("/v1/stats")).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+#[tokio::test]
+async fn whoever_goes_silent_after_an_answer_is_closed() {
+    let options =
+        HttpOptions { idle_timeout: Duration::from_millis(200), ..HttpOptions::default() };
+    let running = run(options, Router::new()).await;
+    let mut silent = Vec::new();
+    for _ in 0..50 {
+        let mut stream = TcpStream::connect(running.addr).await.unwrap();
+        let answer = ask(&mut stream, &get_request("/healthz")).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        silent.push(stream);
+    }
+    for mut stream in silent {
+        let ended = tokio::time::timeout(PATIENCE, stream.read(&mut [0; 16])).await;
+        assert_eq!(ended.expect("closed by the idle timeout").unwrap(), 0);
+    }
+}
+
+/// Bytes of an answer that no buffer of the system takes whole.
+const LARGE: usize = 5 * 1000 * 1000;
+
+/// A server with a large answer that gives up on a client which takes nothing for a second.
+async fn run_large() -> Running {
+    let options =
+        HttpOptions { body_idle_timeout: Duration::from_secs(1), ..HttpOptions::default() };
+    let large = Router::new().route("/large", get(async || vec![b'x'; LARGE]));
+    run(options, large).await
+}
+
+/// A connection with small buffers on our side, that has asked for the large answer.
+async fn ask_large(addr: SocketAddr) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(64 * 1024).unwrap();
+    let mut stream = socket.connect(addr).await.unwrap();
+    stream.write_all(get_request("/large").as_bytes()).await.unwrap();
+    stream
+}
+
+#[tokio::test]
+async fn a_slow_but_steady_reader_gets_all_of_a_large_answer() {
+    let running = run_large().await;
+    let mut stream = ask_large(running.addr).await;
+    let (mut taken, mut chunk) = (0, vec![0; 25_000]);
+    // Half a megabyte a second: a third of what the system would buffer takes two seconds.
+    let mut steps = tokio::time::interval(Duration::from_millis(50));
+    while taken < LARGE {
+        steps.tick().await;
+        let read = stream.read(&mut chunk).await.unwrap_or(0);
+        assert!(read > 0, "cut off after {taken} of {LARGE} bytes");
+        taken += read;
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_stops_is_cut_off() {
+    let running = run_large().await;
+    let mut stream = ask_large(running.addr).await;
+    stream.read_exact(&mut [0; 10_000]).await.unwrap();
+    // Reading would make it go on; writing fails when the server has given up.
+    let began = Instant::now();
+    loop {
+        if stream.write_all(b"x").await.is_err() {
+            break;
+        }
+        assert!(began.elapsed() < PATIENCE, "still being sent to");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest).await;
+    assert!(rest.len() < LARGE - 10_000, "it was sent all the same");
 }
 
 #[tokio::test]

@@ -94,6 +94,7 @@ pub(super) async fn found(
         wanted: Wanted::new(query, limit),
         view: View::Basic,
         explain: false,
+        content_bytes_max: usize::MAX,
         snippet_chars: SNIPPET_CHARS,
         as_of: None,
         wait: None,

@@ -11,7 +11,7 @@ use super::query::TextQuery;
 use std::ops::Range;
 
 /// A piece of a text with its matches marked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snippet {
     /// The piece, one line.
     pub text: String,

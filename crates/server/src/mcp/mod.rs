@@ -52,6 +52,9 @@ pub(crate) struct McpOptions {
     pub(crate) issuer: Option<String>,
 }
 
+/// Why a request is refused on which the layers left nothing.
+const NO_KEY: Error = Error::Unauthenticated("an API key is needed");
+
 /// This machine, whatever the port.
 const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 const LOOPBACK_ORIGINS: [&str; 6] = [
@@ -117,8 +120,11 @@ pub(crate) fn router(
     )
 )]
 pub(crate) async fn answer(State(door): State<Arc<Door>>, request: Request) -> Response<Body> {
-    if let Err(error) = identified(&request) {
-        return door.refuse(&error, request.headers());
+    let identified = request.extensions().get::<Identified>().cloned();
+    match identified.as_ref().map(|found| &*found.0) {
+        Some(Ok(_)) => {}
+        Some(Err(error)) => return door.refuse(error, request.headers()),
+        None => return door.refuse(&NO_KEY, request.headers()),
     }
     let endpoint = door.endpoint(door.chosen(&request));
     endpoint.answer(request).await.map(Body::new)
@@ -199,16 +205,6 @@ impl Door {
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
         }
         response
-    }
-}
-
-fn identified(request: &Request) -> Result<(), Error> {
-    match request.extensions().get::<Identified>().map(|found| &*found.0) {
-        Some(Ok(_)) => Ok(()),
-        Some(Err(Error::Unavailable(why))) => Err(Error::Unavailable(why)),
-        Some(Err(Error::Unauthenticated(why))) => Err(Error::Unauthenticated(why)),
-        Some(Err(error)) => Err(Error::Internal(error.to_string())),
-        None => Err(Error::Unauthenticated("an API key is needed")),
     }
 }
 

@@ -129,6 +129,7 @@ impl Both {
             wanted: wanted.clone(),
             view: View::Basic,
             explain: false,
+            content_bytes_max: usize::MAX,
             snippet_chars: 0,
             as_of: None,
             wait: None,

@@ -60,6 +60,33 @@ fn every_version_is_spoken_without_sessions() {
 }
 
 #[test]
+fn whoever_is_known_and_refused_is_told_so_and_not_that_the_server_failed() {
+    let setup = Setup::new();
+    let server = setup.start();
+    let mut client = server.client();
+    client.post("/v1/principals", &json!({"name": "bot", "kind": "agent"})).ok();
+    let login = json!({"key": loci_it::ADMIN_KEY});
+    let signed_in = client.post("/console/login", &login);
+    let cookie = signed_in.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    let list = request("tools/list", &json!({}));
+    // Others' eyes are for questions, and a tool may change something.
+    for who in ["bot", "nobody"] {
+        let reply = post(&mut client, &list, &[("loci-view-as", who)]);
+        assert_eq!(reply.status, 403, "{who}: {}", reply.text());
+        let message = reply.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(message.starts_with("403 "), "{message}");
+    }
+    let reply = client.call_with("GET", "/mcp", None, &[("loci-view-as", "nobody")]);
+    assert_eq!(reply.status, 404, "{}", reply.text());
+    // The cookie counts where the console's own page asks.
+    let mut page = server.client_as(None);
+    let foreign = [("cookie", cookie.as_str()), ("origin", "http://localhost:1")];
+    let reply = post(&mut page, &list, &foreign);
+    assert_eq!(reply.status, 403, "{}", reply.text());
+    server.stop();
+}
+
+#[test]
 fn without_a_credential_every_method_is_refused_and_says_where_to_learn_more() {
     let setup = Setup::new();
     let server = setup.start();

@@ -185,6 +185,7 @@ impl<'e> Shelf<'e> {
             wanted,
             view: View::Full,
             explain: true,
+            content_bytes_max: usize::MAX,
             snippet_chars: 0,
             as_of: None,
             wait: None,

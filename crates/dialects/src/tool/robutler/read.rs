@@ -115,6 +115,7 @@ pub(super) async fn search(desk: &Desk<'_>, input: &Input) -> Result<Json, Stop>
         wanted: Wanted::new(query, count),
         view: View::Full,
         explain: false,
+        content_bytes_max: usize::MAX,
         snippet_chars: 0,
         as_of: None,
         wait: None,

@@ -45,6 +45,7 @@ pub(crate) fn some_request(grown: &Grown, dice: &mut Dice) -> SearchRequest {
         wanted,
         view: if dice.percent(80) { View::Full } else { View::Basic },
         explain: dice.percent(80),
+        content_bytes_max: usize::MAX,
         snippet_chars: dice.pick(&[0, 12, 200]),
         // The past is tried by itself elsewhere; up to this moment it is the present.
         as_of: dice.percent(8).then_some(AsOf::Time(grown.now)),

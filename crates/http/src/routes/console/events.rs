@@ -9,6 +9,7 @@ use crate::layers::auth::Shown;
 use crate::layers::view::Viewer;
 use crate::routes::Native;
 use crate::routes::changes::ChangeView;
+use crate::shares::Share;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
@@ -26,10 +27,11 @@ use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::OwnedSemaphorePermit;
 
 /// Streams at the same time.
 pub(crate) const STREAMS_AT_ONCE_MAX: usize = 64;
+/// Of these, streams of one principal: more than a browser opens.
+pub(crate) const STREAMS_EACH_MAX: usize = 8;
 /// A line comes at least this often, so that both sides learn when the other is gone.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Characters of the longest cursor: all stores of a stream and a little.
@@ -85,12 +87,12 @@ pub(crate) async fn stream(
     let resumed = headers.get(&LAST_EVENT_ID).and_then(|value| value.to_str().ok());
     let after = resumed.or(params.after.as_deref()).filter(|after| !after.is_empty());
     let after = after.map(read_cursor).transpose()?;
-    let why = "too many streams are open; try again";
-    let permit = Arc::clone(&native.streams).try_acquire_owned();
-    let permit = permit.map_err(|_| Failure::from(&Error::Unavailable(why)))?;
+    let principal = context.caller.principal;
+    let (own, all) = ("too many of your streams are open", "too many streams are open; try again");
+    let share = native.streams.take(principal, own, all)?;
     let shown = shown.map(|Extension(Shown(hash))| hash);
     let live = native.engine.live(context, shown, store, after.as_deref()).await?;
-    let running = Running { live, is_greeted: false, _permit: permit };
+    let running = Running { live, is_greeted: false, _share: share };
     let body = Body::from_stream(unfold(running, |running| async move {
         let (text, running) = running.next().await?;
         Some((Ok::<_, Infallible>(Bytes::from(text)), running))
@@ -109,7 +111,7 @@ fn read_cursor(text: &str) -> Result<Vec<u8>> {
 struct Running {
     live: Live,
     is_greeted: bool,
-    _permit: OwnedSemaphorePermit,
+    _share: Share,
 }
 
 impl Running {

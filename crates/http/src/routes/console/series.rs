@@ -12,6 +12,9 @@ use std::sync::Arc;
 use utoipa::ToSchema;
 
 const HOURS_DEFAULT: u64 = 24;
+/// Plots that are counted at the same time, and of these those of one principal.
+pub(crate) const PLOTS_AT_ONCE_MAX: usize = 8;
+pub(crate) const PLOTS_EACH_MAX: usize = 2;
 
 /// How far back.
 #[derive(Deserialize)]
@@ -67,6 +70,8 @@ pub(crate) struct OverviewSeries {
     latency_ms: Option<Latency>,
     /// The ten stores that grew most.
     stores: Vec<GrowthView>,
+    /// Stores that were not looked at, the oldest, because there was too much to read.
+    stores_left_out: usize,
 }
 
 /// What happened over the last hours in the stores that the caller may read.
@@ -79,6 +84,8 @@ pub(crate) async fn show(
     Params(params): Params<SeriesParams>,
 ) -> Result<Json<OverviewSeries>> {
     let hours = params.hours.unwrap_or(HOURS_DEFAULT);
+    let (own, all) = ("you ask for too many plots at once", "too many plots at once; try again");
+    let _share = native.plots.take(context.caller.principal, own, all)?;
     let series = native.engine.series(&context, hours).await?;
     let is_admin = policy::administer(&context.caller, series.to).is_ok();
     let step_micros = i64::try_from(series.step_secs).unwrap_or(1).saturating_mul(1_000_000);
@@ -92,6 +99,7 @@ pub(crate) async fn show(
         known_since: series.recalls_since.to_string(),
         writes: series.writes,
         recalls: series.recalls,
+        stores_left_out: series.stores_left_out,
         evictions: series.evictions,
         requests: spans.as_ref().map(|spans| spans.iter().map(|span| span.requests).collect()),
         errors: spans.as_ref().map(|spans| spans.iter().map(|span| span.errors).collect()),

@@ -25,7 +25,7 @@ pub(crate) struct MemoryView {
     memory_version_id: String,
     /// Where it is.
     path: String,
-    /// Null unless the view is full.
+    /// Null unless the view is full, and null behind about a megabyte of contents.
     content: Option<String>,
     /// Bytes of the content.
     content_size_bytes: u64,
@@ -180,6 +180,8 @@ pub(crate) struct StoreAnswer {
     indexed_through: Option<u64>,
     /// Whether every memory searched has its vectors; says nothing when the mode is lexical.
     is_complete: bool,
+    /// Results that came without their content, because there was about a megabyte of it already.
+    contents_left_out: usize,
 }
 
 /// What was found in several stores.
@@ -193,6 +195,8 @@ pub(crate) struct Answer {
     indexed_through: BTreeMap<String, u64>,
     /// Whether every memory searched has its vectors; says nothing when the mode is lexical.
     is_complete: bool,
+    /// Results that came without their content, because there was about a megabyte of it already.
+    contents_left_out: usize,
     /// Stores that were left out, because the caller may only search them and did so too often.
     stores_left_out: usize,
 }
@@ -202,6 +206,7 @@ impl StoreAnswer {
         Ok(Self {
             indexed_through: answer.indexed_through.first().map(|(_, seq)| *seq),
             is_complete: answer.is_complete,
+            contents_left_out: answer.contents_left_out,
             data: hits(answer.hits)?,
         })
     }
@@ -213,6 +218,7 @@ impl Answer {
         Ok(Self {
             indexed_through: reached.map(|(store, seq)| (store.to_string(), seq)).collect(),
             is_complete: answer.is_complete,
+            contents_left_out: answer.contents_left_out,
             stores_left_out: answer.left_out,
             data: hits(answer.hits)?,
         })

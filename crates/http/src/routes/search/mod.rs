@@ -5,14 +5,14 @@ mod request;
 
 pub(crate) use answer::MemoryView;
 
-use super::Native;
+use super::{Native, large};
 use crate::error::Result;
 use crate::extract::{Authed, Id, JsonBody};
 use answer::{Answer, StoreAnswer};
-use axum::Json;
 use axum::extract::State;
+use axum::response::Response;
 use loci_engine::Context;
-use loci_engine::search::{SearchAnswer, SearchRequest};
+use loci_engine::search::{Hit, SearchAnswer, SearchRequest};
 use loci_model::StoreId;
 use request::SearchBody;
 use std::sync::Arc;
@@ -28,9 +28,9 @@ pub(crate) async fn in_store(
     Authed(context): Authed,
     Id(store): Id<StoreId>,
     JsonBody(body): JsonBody<SearchBody>,
-) -> Result<Json<StoreAnswer>> {
+) -> Result<Response> {
     let answer = search(&native, &context, body.in_store(store)?).await?;
-    Ok(Json(StoreAnswer::of(answer)?))
+    large::answer(&native, weight(&answer), move || StoreAnswer::of(answer)).await
 }
 
 /// Searches every store the caller may search, or those it names.
@@ -40,9 +40,9 @@ pub(crate) async fn everywhere(
     State(native): State<Arc<Native>>,
     Authed(context): Authed,
     JsonBody(body): JsonBody<SearchBody>,
-) -> Result<Json<Answer>> {
+) -> Result<Response> {
     let answer = search(&native, &context, body.everywhere()?).await?;
-    Ok(Json(Answer::of(answer)?))
+    large::answer(&native, weight(&answer), move || Answer::of(answer)).await
 }
 
 async fn search(
@@ -54,4 +54,9 @@ async fn search(
     let answer = native.engine.search(context, &request).await?;
     native.metrics.count_search(request.wanted.mode, started.elapsed());
     Ok(answer)
+}
+
+fn weight(answer: &SearchAnswer) -> usize {
+    let of = |hit: &Hit| large::weight(&hit.memory) + hit.snippet.text.len();
+    answer.hits.iter().map(of).sum()
 }

@@ -45,7 +45,8 @@ pub(crate) struct SearchBody {
     diversity: Option<f32>,
     /// Whether results say why they are where they are.
     explain: Option<bool>,
-    /// With content or without; `full` when not given.
+    /// With content or without; `full` when not given. Behind about a megabyte of contents results
+    /// come without.
     view: Option<ViewName>,
     /// Characters of the snippets, up to 1000; 240 when not given.
     #[schema(maximum = 1000)]
@@ -291,6 +292,7 @@ impl SearchBody {
             wanted,
             view: self.view.map_or(View::Full, View::from),
             explain: self.explain.unwrap_or_default(),
+            content_bytes_max: limit::SEARCH_CONTENT_BYTES,
             snippet_chars,
             as_of,
             wait,

@@ -235,6 +235,7 @@ impl Trial {
             wanted: Wanted { text: question.text.clone(), ..wanted.clone() },
             view: View::Basic,
             explain: false,
+            content_bytes_max: usize::MAX,
             snippet_chars: SNIPPET_CHARS,
             as_of: None,
             wait: None,

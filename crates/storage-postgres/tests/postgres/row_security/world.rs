@@ -90,6 +90,7 @@ impl World {
             wanted: Wanted { mode, ..Wanted::new(WORD, 10) },
             view: View::Full,
             explain: true,
+            content_bytes_max: usize::MAX,
             snippet_chars: 100,
             as_of: None,
             wait: None,
