@@ -6,6 +6,7 @@
 
 mod endpoint;
 mod extraction;
+mod hosts;
 mod kilroy;
 mod mcp;
 mod qiforge;
@@ -269,6 +270,11 @@ impl Config {
     /// What verifies signed tokens, if any are taken.
     pub(crate) fn tokens(&self) -> Result<Option<Arc<Tokens>>, Failure> {
         self.jwt.as_ref().map(JwtSection::resolve).transpose()
+    }
+
+    /// How many agents that nobody has heard of tokens may name on one day, if any are taken.
+    pub(crate) fn new_agents_per_day(&self) -> Option<u32> {
+        self.jwt.as_ref().map(JwtSection::new_agents_per_day)
     }
 
     /// Who issues the tokens that are taken.
