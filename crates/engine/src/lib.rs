@@ -59,7 +59,7 @@ pub use agents::Agent;
 pub use allowance::VisitorLimits;
 pub use bootstrap::FirstStart;
 pub use changes::ChangePage;
-pub use console::SignedIn;
+pub use console::{SignedIn, made_in};
 pub use context::{Appended, Context, IdempotencyKey, Identified};
 pub use erase::{RedactionLine, RedactionPlan};
 pub use error::{EXCEEDS_GIVER, Error, NOT_THE_WRITER, SWITCHED_OFF};

@@ -44,9 +44,10 @@ impl Hosts {
         Some(self)
     }
 
-    /// Whether names count that were given to this server.
+    /// Whether names count, beside addresses and this machine's own.
     pub fn has_names(&self) -> bool {
-        !self.named.is_empty()
+        let is_name = |host: &str| address(host).is_none() && !host.eq_ignore_ascii_case("localhost");
+        self.named.iter().any(|named| is_name(&named.host))
     }
 
     fn takes(&self, host: &str, port: Option<u16>) -> bool {
@@ -182,6 +183,7 @@ mod tests {
         let more = ["m.example", "M.Example:80", "n.example:8443", "10.0.0.1:5"];
         check(&given, &more, &["n.example", "n.example:80", "x.m.example", "m.example.", "10.0.0.2"]);
         check(&given, &own, &strange[..4]);
+        assert!(given.has_names() && !hosts("::", &["10.0.0.1", "localhost"]).has_names());
     }
 
     #[test]
