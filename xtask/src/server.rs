@@ -80,8 +80,12 @@ impl Server {
             }
         });
         let answer = receive.recv_timeout(START_TIMEOUT);
-        let server =
-            Self { child, base_url: answer.clone().unwrap_or_default(), _backing: backing, _settings: file };
+        let server = Self {
+            child,
+            base_url: answer.clone().unwrap_or_default(),
+            _backing: backing,
+            _settings: file,
+        };
         if answer.is_err() {
             bail!("the server did not say `{READY}…` within {START_TIMEOUT:?}");
         }

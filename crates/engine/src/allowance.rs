@@ -34,10 +34,7 @@ impl Default for VisitorLimits {
     fn default() -> Self {
         Self {
             new_per_day: limit::NEW_VISITORS_PER_DAY,
-            each: Amount {
-                memories: limit::VISITOR_MEMORIES_MAX,
-                bytes: limit::VISITOR_BYTES_MAX,
-            },
+            each: Amount { memories: limit::VISITOR_MEMORIES_MAX, bytes: limit::VISITOR_BYTES_MAX },
             all: Amount {
                 memories: limit::VISITORS_MEMORIES_MAX,
                 bytes: limit::VISITORS_BYTES_MAX,
@@ -137,8 +134,12 @@ impl Allowance {
         let own =
             own.with(more, each, now, "you have written as much today as a visitor may in a day")?;
         let of_all = counts.all.unwrap_or_else(|| Written::new(now));
-        let of_all =
-            of_all.with(more, all, now, "visitors have written as much today as they may in a day")?;
+        let of_all = of_all.with(
+            more,
+            all,
+            now,
+            "visitors have written as much today as they may in a day",
+        )?;
         counts.by.insert(visitor, own);
         counts.all = Some(of_all);
         counts.kept = Some((counted_at, kept.and(more)));
@@ -149,12 +150,7 @@ impl Allowance {
 impl Engine {
     /// Takes off a visitor's allowance what they are about to write. What visitors keep lies in stores
     /// whose addresses begin with `places`.
-    pub async fn admit_written(
-        &self,
-        context: &Context,
-        places: &str,
-        more: Amount,
-    ) -> Result<()> {
+    pub async fn admit_written(&self, context: &Context, places: &str, more: Amount) -> Result<()> {
         let (caller, now) = (&context.caller, self.seams.now());
         let system = System::because("how much visitors keep is bounded");
         let pass = system.administer(caller.workspace, now);
@@ -209,7 +205,10 @@ mod tests {
             allowance.take(who, NOTHING, NOTHING, more, at(hours))
         };
         take(one, amount(10, 10), 0).unwrap();
-        assert!(matches!(take(one, amount(1, 1), 23), Err(Error::TooMany { after_secs: 3601, .. })));
+        assert!(matches!(
+            take(one, amount(1, 1), 23),
+            Err(Error::TooMany { after_secs: 3601, .. })
+        ));
         take(other, amount(5, 5), 1).unwrap();
         let refused = take(other, amount(1, 1), 1).unwrap_err().to_string();
         assert!(refused.starts_with("visitors have written"), "{refused}");

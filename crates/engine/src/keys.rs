@@ -2,14 +2,14 @@
 
 use crate::access::expect_receipt;
 use crate::{Context, Engine, Error, Result, Secret, console};
+use loci_model::Power;
 use loci_model::event::kind;
 use loci_model::path;
+use loci_model::policy::{AdminPass, System};
 use loci_model::{
     Actor, ApiKey, Audience, Caller, Invalid, KeyId, KeyScope, Principal, PrincipalId,
     PrincipalKind, SessionId, StoreId, Timestamp, WorkspaceId, limit,
 };
-use loci_model::Power;
-use loci_model::policy::{AdminPass, System};
 use loci_storage::{Mutation, Receipt};
 use subtle::ConstantTimeEq;
 
@@ -179,7 +179,8 @@ impl Engine {
 
     /// Whoever signed out meanwhile may have looked for what the session made before there was this.
     async fn end_if_orphaned(&self, context: &Context, session: KeyId, made: KeyId) -> Result<()> {
-        const ENDED: Error = Error::Unauthenticated("the console's session has ended; sign in again");
+        const ENDED: Error =
+            Error::Unauthenticated("the console's session has ended; sign in again");
         let pass = self.looking_pass(context.caller.workspace);
         let (keys, now) = (self.storage.keys(&pass).await?, self.seams.now());
         if keys.iter().any(|key| key.id == session && key.is_valid_at(now)) {

@@ -186,11 +186,7 @@ impl Engine {
     #[must_use]
     pub fn with_visitors(self, limits: VisitorLimits) -> Self {
         let newcomers = self.newcomers.with_visitors(limits.new_per_day);
-        Self {
-            newcomers: Arc::new(newcomers),
-            allowance: Arc::new(Allowance::new(limits)),
-            ..self
-        }
+        Self { newcomers: Arc::new(newcomers), allowance: Arc::new(Allowance::new(limits)), ..self }
     }
 
     /// The same engine, making so many agents a day that nobody has heard of because a token names

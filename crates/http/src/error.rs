@@ -6,9 +6,7 @@
 use crate::wire::{ErrorBody, ErrorEnvelope};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use http::header::{
-    CACHE_CONTROL, CONNECTION, CONTENT_TYPE, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS,
-};
+use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderName, HeaderValue, StatusCode};
 use loci_engine::codes;
 use loci_model::{Invalid, MemoryId, MemoryPath, RequestId, Timestamp};

@@ -210,8 +210,14 @@ mod tests {
         let data = folder.path().join("data");
         fs::create_dir(&data).unwrap();
         for (mode, is_taken) in [
-            (0o700, true), (0o750, true), (0o755, true), (0o770, false), (0o777, false),
-            (0o722, false), (0o1777, false), (0o500, true),
+            (0o700, true),
+            (0o750, true),
+            (0o755, true),
+            (0o770, false),
+            (0o777, false),
+            (0o722, false),
+            (0o1777, false),
+            (0o500, true),
         ] {
             fs::set_permissions(&data, fs::Permissions::from_mode(mode)).unwrap();
             for kind in [Kind::Serve, Kind::Command] {

@@ -201,7 +201,11 @@ mod tests {
                 }
                 asked += 1;
                 let head = format!("content-length: {}", body.len());
-                let _ = write!(stream, "HTTP/1.1 200 OK\r\nconnection: close\r\n{head}\r\n\r\n{body}");
+                let _ =
+                    write!(stream, "HTTP/1.1 200 OK\r\nconnection: close\r\n{head}\r\n\r\n{body}");
+                // What comes late must not make the kernel take the answer back.
+                let _ = stream.shutdown(std::net::Shutdown::Write);
+                let _ = stream.read_to_end(&mut Vec::new());
             }
             asked
         });

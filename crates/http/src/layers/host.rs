@@ -46,7 +46,8 @@ impl Hosts {
 
     /// Whether names count, beside addresses and this machine's own.
     pub fn has_names(&self) -> bool {
-        let is_name = |host: &str| address(host).is_none() && !host.eq_ignore_ascii_case("localhost");
+        let is_name =
+            |host: &str| address(host).is_none() && !host.eq_ignore_ascii_case("localhost");
         self.named.iter().any(|named| is_name(&named.host))
     }
 
@@ -170,18 +171,37 @@ mod tests {
     #[test]
     fn a_server_on_loopback_is_this_machines_names_and_those_it_was_given() {
         let own = [
-            "localhost", "LocalHost:8700", "127.0.0.1", "127.0.0.1:1", "127.9.8.7:80", "[::1]",
-            "[::1]:8700", "[::ffff:127.0.0.1]:1", "localhost:",
+            "localhost",
+            "LocalHost:8700",
+            "127.0.0.1",
+            "127.0.0.1:1",
+            "127.9.8.7:80",
+            "[::1]",
+            "[::1]:8700",
+            "[::ffff:127.0.0.1]:1",
+            "localhost:",
         ];
         let strange = [
-            "evil.example", "evil.example:8700", "localhost.evil.example", "127.0.0.1.evil.example",
-            "127.1", "0.0.0.0:8700", "10.0.0.1", "[fe80::1]:8700", "[::]", "2130706433",
+            "evil.example",
+            "evil.example:8700",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "127.1",
+            "0.0.0.0:8700",
+            "10.0.0.1",
+            "[fe80::1]:8700",
+            "[::]",
+            "2130706433",
         ];
         check(&Hosts::default(), &own, &strange);
         check(&hosts("127.0.0.1", &[]), &own, &strange);
         let given = hosts("127.0.0.1", &["m.example", "n.example:8443", "10.0.0.1"]);
         let more = ["m.example", "M.Example:80", "n.example:8443", "10.0.0.1:5"];
-        check(&given, &more, &["n.example", "n.example:80", "x.m.example", "m.example.", "10.0.0.2"]);
+        check(
+            &given,
+            &more,
+            &["n.example", "n.example:80", "x.m.example", "m.example.", "10.0.0.2"],
+        );
         check(&given, &own, &strange[..4]);
         assert!(given.has_names() && !hosts("::", &["10.0.0.1", "localhost"]).has_names());
     }
@@ -189,7 +209,8 @@ mod tests {
     #[test]
     fn a_server_that_listens_to_others_takes_addresses_and_no_names() {
         for listening in ["0.0.0.0", "::", "192.0.2.7"] {
-            let taken = ["192.0.2.7:8700", "10.0.0.1", "[2001:db8::1]:80", "localhost:1", "127.0.0.1"];
+            let taken =
+                ["192.0.2.7:8700", "10.0.0.1", "[2001:db8::1]:80", "localhost:1", "127.0.0.1"];
             check(&hosts(listening, &[]), &taken, &["loci", "evil.example", "loci:8700"]);
             check(&hosts(listening, &["loci"]), &["loci", "loci:8700"], &["evil.example"]);
         }
@@ -199,8 +220,19 @@ mod tests {
     fn a_request_names_one_host_that_is_one() {
         let own = Hosts::default();
         for bad in [
-            "", ":80", "a b", "a/b", "user@localhost", "localhost:x", "localhost:99999",
-            "localhost:80:80", "[::1", "[::1]x", "[localhost]", "::1", "a,b",
+            "",
+            ":80",
+            "a b",
+            "a/b",
+            "user@localhost",
+            "localhost:x",
+            "localhost:99999",
+            "localhost:80:80",
+            "[::1",
+            "[::1]x",
+            "[localhost]",
+            "::1",
+            "a,b",
         ] {
             assert_eq!(status(&own, &[bad.as_bytes()], "/v1/x"), 400, "{bad}");
         }

@@ -49,7 +49,8 @@ mod tests {
 
     fn hosts(text: &str, told: &str, variable: &str) -> Result<Hosts, String> {
         let config = Config::parse(text)?;
-        let listening = told.parse().map_or([127, 0, 0, 1].into(), |found: std::net::SocketAddr| found.ip());
+        let listening =
+            told.parse().map_or([127, 0, 0, 1].into(), |found: std::net::SocketAddr| found.ip());
         config.hosts_with(told, listening, variable).map_err(|failure| failure.message)
     }
 
@@ -69,7 +70,10 @@ mod tests {
         // Where it was before.
         let moved = "[mcp]\nallowed_hosts = ['n.example']\n";
         assert_eq!(names(moved, "127.0.0.1:1", ""), [false, true, false, false]);
-        assert_eq!(names("", "127.0.0.1:1", " v.example , m.example:1,"), [true, false, true, false]);
+        assert_eq!(
+            names("", "127.0.0.1:1", " v.example , m.example:1,"),
+            [true, false, true, false]
+        );
     }
 
     #[test]

@@ -245,7 +245,9 @@ mod tests {
             resolve(&format!("[qiforge]\n{text}"), "127.0.0.1:1").unwrap().unwrap().visitors
         };
         assert_eq!(limits(""), VisitorLimits::default());
-        let set = limits("visitor_memories = 3\nvisitor_mb = 2\nvisitors_memories = 9\nvisitors_mb = 5\n");
+        let set = limits(
+            "visitor_memories = 3\nvisitor_mb = 2\nvisitors_memories = 9\nvisitors_mb = 5\n",
+        );
         assert_eq!(set.each, Amount { memories: 3, bytes: 2 << 20 });
         assert_eq!(set.all, Amount { memories: 9, bytes: 5 << 20 });
         assert_eq!(limits("new_visitors_per_day = 0\n").new_per_day, 0);

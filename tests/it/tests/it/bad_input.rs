@@ -336,9 +336,9 @@ fn bad_methods_and_beta_headers_are_refused() {
 fn oversize_requests_are_cut_off() {
     let target = Target::new();
     let create = target.api.path("/memories");
-    let head =
-        format!("POST {create} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {ADMIN_KEY}\r\n")
-            + "anthropic-beta: agent-memory-2026-07-22\r\ncontent-type: application/json\r\n";
+    let head = format!(
+        "POST {create} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {ADMIN_KEY}\r\n"
+    ) + "anthropic-beta: agent-memory-2026-07-22\r\ncontent-type: application/json\r\n";
 
     // A body announced as 10 GiB is refused without waiting for it.
     let huge = format!("{head}content-length: 10737418240\r\n\r\n{{");

@@ -24,6 +24,11 @@ pub(crate) fn now() -> i64 {
     now.try_into().unwrap()
 }
 
+/// A link that ends in an hour.
+fn hour(draft: Draft<'_>) -> Draft<'_> {
+    draft.until(now() + 3600)
+}
+
 /// A token of an hour for what a user does through an oracle.
 fn token(user: &Signer, oracle: Option<&Signer>, server: &str) -> String {
     match oracle {
@@ -74,8 +79,6 @@ fn every_token_gets_the_status_it_deserves() {
     assert_eq!(did, format!("did:web:127.0.0.1%3A{}", server.addr().port()));
     let (user, oracle, thief) = (Signer::new(1), Signer::new(2), Signer::new(3));
     let grant = Draft::new(&user, &oracle.did).sign();
-    let until = now() + 3600;
-    let hour = |draft: Draft<'_>| draft.until(until);
     let narrow = vec![("memory/search", "ixo:memory")];
     let small = Draft { can: narrow.clone(), ..Draft::new(&user, &oracle.did) }.sign();
     let forged = Draft { signer: &thief, ..Draft::new(&user, &thief.did) }.sign();
@@ -435,7 +438,8 @@ fn strangers_make_the_server_ask_nobody() {
     let asked = || web.asked.load(Ordering::SeqCst);
     let in_the_name_of = |oracle: &Signer, signer: &Signer, count: u64| {
         let users: Vec<Signer> = (100..100 + count).map(named).collect();
-        let grants: Vec<_> = users.iter().map(|user| Draft::new(user, &oracle.did).sign()).collect();
+        let grants: Vec<_> =
+            users.iter().map(|user| Draft::new(user, &oracle.did).sign()).collect();
         let all: Vec<_> = grants.iter().collect();
         let draft = Draft { signer, ..Draft::new(oracle, DID) };
         draft.until(now() + 3600).by(&all).token()
@@ -463,7 +467,8 @@ fn strangers_make_the_server_ask_nobody() {
     assert_eq!(ask(&server, &in_the_name_of(&named(1), &named(1), 40)), 401);
     assert_eq!(asked(), 4, "the first was not found, so its signature does not hold");
     // Thirty that find nothing, and the address is asked to slow down.
-    let statuses: Vec<u16> = (0..40).map(|number| ask(&server, &in_the_name_of(&named(number), &oracle, 1))).collect();
+    let statuses: Vec<u16> =
+        (0..40).map(|number| ask(&server, &in_the_name_of(&named(number), &oracle, 1))).collect();
     assert_eq!(statuses[0], 401);
     assert_eq!(statuses[39], 429, "{statuses:?}");
     assert!(asked() < 40, "{}", asked());
