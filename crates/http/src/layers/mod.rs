@@ -208,7 +208,10 @@ impl Shared {
         let is_newcomer = openness == Openness::Newcomers;
         seen.is_failure |= is_newcomer && response.status() == StatusCode::UNAUTHORIZED;
         if let (true, Some(Peer(from))) = (seen.is_failure, peer) {
-            tokio::time::sleep(self.slow.after_failure(from, Instant::now())).await;
+            let wait = self.slow.after_failure(from, Instant::now());
+            if !wait.is_zero() {
+                tokio::time::sleep(wait).await;
+            }
         }
         response
     }
@@ -382,6 +385,7 @@ mod tests {
     use axum::Router;
     use axum::body::Body;
     use axum::routing::any;
+    use loci_engine::Secret;
     use loci_engine::seam::Seams;
     use loci_storage_memory::MemStorage;
     use tower::ServiceExt;
@@ -405,5 +409,33 @@ mod tests {
             let response = router.oneshot(request).await.unwrap();
             assert_eq!(response.status(), status, "{route}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_credentials_that_open_nothing_are_answered_later_and_later() {
+        const GOOD: &str = "a-key-of-somebody-here";
+        let options = HttpOptions::default();
+        let engine = Engine::new(Arc::new(MemStorage::new()), Seams::real());
+        engine.bootstrap(Some(&Secret::given(GOOD))).await.unwrap();
+        let gate = GateLayer::new(engine, Arc::new(Metrics::new()), &options);
+        let router = Router::new().route("/v1/whoami", any(async || ())).layer(gate);
+        let ask = async |key: &str, from: [u8; 4]| {
+            let request = Request::get("/v1/whoami").header("host", "localhost");
+            let mut request = request.header("x-api-key", key).body(Body::empty()).unwrap();
+            request.extensions_mut().insert(Peer(from.into()));
+            let began = Instant::now();
+            router.clone().oneshot(request).await.unwrap();
+            began.elapsed()
+        };
+        let (guesser, other) = ([192, 0, 2, 1], [192, 0, 2, 2]);
+        for _ in 0..300 {
+            assert_eq!(ask("a-guess", guesser).await, Duration::ZERO);
+        }
+        let waits = [ask("a-guess", guesser).await, ask("a-guess", guesser).await];
+        assert!(waits.iter().all(|wait| *wait >= Duration::from_millis(50)), "{waits:?}");
+        assert!(waits.iter().all(|wait| *wait <= Duration::from_secs(1)), "{waits:?}");
+        assert_eq!(ask(GOOD, guesser).await, Duration::ZERO, "a valid key is never held up");
+        assert_eq!(ask("", guesser).await, Duration::ZERO, "nothing was shown");
+        assert_eq!(ask("a-guess", other).await, Duration::ZERO);
     }
 }
