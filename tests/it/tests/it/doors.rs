@@ -1,6 +1,8 @@
 //! Promise: no route is open by accident. Every path and method the server's own OpenAPI document
 //! lists answers 401 without a key, except the few that are meant to be open.
 
+use crate::qiforge::{did, now};
+use loci_it::ucan::{Signer, in_person};
 use loci_it::{ADMIN_KEY, Reply, Server, Setup, error_type};
 use serde_json::Value;
 
@@ -140,6 +142,54 @@ fn both_key_headers_open_and_a_key_in_the_url_does_not() {
         assert_eq!(reply.status, 401, "{}", reply.text());
     }
     assert!(!setup.printed().contains(ADMIN_KEY), "the key from the URL is in the log");
+    server.stop();
+}
+
+/// A key that was made in the console opens what its maker's does, and a visitor's token opens the door
+/// of visitors and no other.
+#[test]
+fn other_credentials_open_what_they_stand_for() {
+    let setup = Setup::new().config("[qiforge]\n");
+    let server = setup.start();
+    let page = [("sec-fetch-site", "same-origin"), ("x-loci-console", "1")];
+    let mut browser = server.client_as(None);
+    let shown = serde_json::json!({ "key": ADMIN_KEY });
+    let signed_in = browser.call_with("POST", "/console/login", Some(&shown), &page);
+    let cookie = signed_in.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    let with_cookie = [page[0], page[1], ("cookie", &cookie)];
+    let wanted = serde_json::json!({"name": "by hand"});
+    let made = browser.call_with("POST", "/v1/api_keys", Some(&wanted), &with_cookie).ok();
+    let made = made["secret"].as_str().unwrap().to_owned();
+    let token = in_person(&Signer::new(1), &did(&server), now() + 3600);
+    let visit = [("x-auth-type", "ucan"), ("x-room-id", "!room:server")];
+
+    let document = server.client_as(None).get("/openapi.json").ok();
+    for (method, path) in routes(&document) {
+        let body = (method != "get" && method != "delete").then(|| serde_json::json!({}));
+        let (method, mut url) = (method.to_uppercase(), filled(&path));
+        if path == STREAM {
+            url.push_str("?after=!");
+        }
+        let ask = |key: &str, headers: &[(&str, &str)]| {
+            server.client_as(Some(key)).call_with(&method, &url, body.as_ref(), headers).status
+        };
+        let expected = match path.as_str() {
+            // It would outlive the session.
+            "/console/links" => 403,
+            _ => ask(ADMIN_KEY, &[]),
+        };
+        assert_eq!(ask(&made, &[]), expected, "{method} {path}");
+        let status = ask(&token, &visit);
+        match path.as_str() {
+            "/console/login" => assert_eq!(status, 403, "{method} {path}"),
+            open if OPEN.contains(&open) => assert_eq!(status, 200, "{method} {path}"),
+            open if open.starts_with(VISITORS) => assert_ne!(status, 401, "{method} {path}"),
+            _ => assert_eq!(status, 401, "{method} {path}"),
+        }
+    }
+    let left = browser.call_with("POST", "/console/logout", None, &with_cookie);
+    assert_eq!(left.status, 204, "{}", left.text());
+    assert_eq!(server.client_as(Some(&made)).get("/v1/whoami").status, 401);
     server.stop();
 }
 
