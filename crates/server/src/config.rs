@@ -494,6 +494,14 @@ mod tests {
             "user_store",
             "members",
             "acts_for_agents",
+            "allowed_hosts",
+            "new_agents_per_day",
+            "web_private",
+            "token_seconds",
+            "visitor_memories",
+            "visitor_mb",
+            "visitors_memories",
+            "visitors_mb",
         ] {
             assert!(REFERENCE.contains(&format!("`{name}`")), "{name} is not described");
         }

@@ -111,7 +111,7 @@ pub(crate) fn kept(
     owner: Option<PrincipalId>,
     addresses: &str,
 ) -> Result<Amount> {
-    let read = |row: &Row<'_>| Ok(Amount { memories: row.get(0)?, bytes: row.get(1)? });
+    let read = |row: &Row<'_>| Ok(Amount { memories: count(row, 0)?, bytes: count(row, 1)? });
     let workspace = workspace.to_bytes();
     let kept = match owner {
         Some(owner) => conn
