@@ -5,7 +5,8 @@
 //! for it and never longer: so every server knows it, it can be seen and revoked with the others, and
 //! the audit log has its beginning and its end. Its name says which key was shown, and it ends with that
 //! one. The keys that it makes say so in theirs, and end with it: whoever has only a cookie can make
-//! nothing that outlives it. A one-time word is a key too, but opens nothing and is spent by the first who shows it.
+//! nothing that outlives it. A one-time word is a key too, but opens nothing and is spent by the first
+//! who shows it.
 
 use crate::access::expect_receipt;
 use crate::keys::require_key_maker;

@@ -299,7 +299,8 @@ fn check_admin_key(key: Option<&Secret>) -> Result<(), Failure> {
     match key.reveal().chars().count() >= SECRET_CHARS_MIN {
         true => Ok(()),
         false => Err(Failure::failed(format!(
-            "LOCI_ADMIN_KEY must have at least {SECRET_CHARS_MIN} characters, so that nobody guesses it"
+            "LOCI_ADMIN_KEY must have at least {SECRET_CHARS_MIN} characters, so that nobody guesses \
+             it"
         ))),
     }
 }
