@@ -66,7 +66,9 @@ impl Times {
 
 pub(crate) fn run(memories: usize, rounds: usize) -> anyhow::Result<()> {
     ensure!(rounds > 0, "at least one round");
-    let setup = Setup::new();
+    // One visitor here keeps as much as many do elsewhere.
+    let bounds = "visitor_memories = 10000000\nvisitors_memories = 10000000\nvisitor_mb = 100000\nvisitors_mb = 100000\n";
+    let setup = Setup::new().config(&format!("[qiforge]\n{bounds}"));
     let server = setup.start();
     let document = server.client_as(None).get("/.well-known/did.json").ok();
     let did = document["id"].as_str().context("a DID document has an id")?.to_owned();

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { api, axeInBothThemes, settled, stage } from "./support.mjs";
+import { ADMIN_KEY, api, axeInBothThemes, settled, stage } from "./support.mjs";
 import { seed } from "./seed.mjs";
 
 const on = stage({ world: seed, page: {} });
@@ -63,4 +63,34 @@ test("an agent and its key are made; the secret is shown once, opens, and is rev
   await act.click();
   await page.getByText("by hand opens nothing any more.").waitFor();
   await assert.rejects(api(on.server, "GET", "/v1/whoami", undefined, secret), /401/);
+});
+
+test("a key ends with the session that made it, unless one's own key is shown again", async () => {
+  const { page } = on.one;
+  await on.one.open("/keys");
+  await settled(page);
+  const make = async (name, own) => {
+    await page.getByRole("button", { name: "New key" }).click();
+    const dialog = page.getByRole("dialog", { name: "New key" });
+    await dialog.getByLabel("Name", { exact: true }).fill(name);
+    assert.equal(await dialog.getByLabel(/^Days/).isDisabled(), true);
+    for (const key of own) {
+      await dialog.getByLabel("Your own key").fill(key);
+      await dialog.getByRole("button", { name: "Make it" }).click();
+      if (key !== own.at(-1)) await dialog.getByRole("alert").waitFor();
+    }
+    if (own.length === 0) await dialog.getByRole("button", { name: "Make it" }).click();
+    const made = page.getByRole("dialog", { name: "The key is made" });
+    await made.getByRole("button", { name: "I have kept it" }).click();
+    await made.waitFor({ state: "detached" });
+    return (await api(on.server, "GET", "/v1/api_keys")).data.find((one) => one.name === name);
+  };
+  const passing = await make("for now", []);
+  assert.ok(passing.console_session);
+  assert.ok(Date.parse(passing.expires_at) < Date.now() + 13 * 3_600_000);
+  await page.getByText("ends when its maker signs out").waitFor();
+  const lasting = await make("for long", ["not-a-key-of-anybody", ADMIN_KEY]);
+  assert.equal(lasting.console_session, null);
+  assert.ok(Date.parse(lasting.expires_at) > Date.now() + 89 * 86_400_000);
+  assert.ok(!(await page.content()).includes(ADMIN_KEY));
 });

@@ -45,7 +45,7 @@ pub(crate) fn run(
         Engine::Sqlite => Backing::directory()?,
         Engine::Postgres => Backing::Database(servers.database(suite.name)?),
     };
-    let server = Server::start(binary, backing)?;
+    let server = Server::start(binary, backing, suite.settings())?;
     command.env("LOCI_BASE_URL", server.base_url()).env("LOCI_API_KEY", ADMIN_KEY);
     command::capture(&mut command, Show::Nothing)
 }

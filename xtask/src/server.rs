@@ -1,7 +1,7 @@
 //! A `loci serve` of our own for a suite: fresh data directory or database, free port, ended when
 //! dropped.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 /// The admin key of the servers started here; they live for one suite on the loopback address.
 pub(crate) const ADMIN_KEY: &str = "xtask-suite-admin-key-0123456789abcdef";
@@ -48,13 +48,16 @@ pub(crate) struct Server {
     child: Child,
     base_url: String,
     _backing: Backing,
+    _settings: NamedTempFile,
 }
 
 impl Server {
-    /// Starts the binary and waits until it says where it listens.
-    pub(crate) fn start(binary: &Path, backing: Backing) -> Result<Self> {
+    /// Starts the binary with these settings and waits until it says where it listens.
+    pub(crate) fn start(binary: &Path, backing: Backing, settings: &str) -> Result<Self> {
         let mut command = Command::new(binary);
-        command.args(["serve", "--listen", "127.0.0.1:0"]);
+        let mut file = NamedTempFile::with_prefix("loci-suite-")?;
+        file.write_all(settings.as_bytes())?;
+        command.args(["serve", "--listen", "127.0.0.1:0", "--config"]).arg(file.path());
         backing.name_to(&mut command);
         let mut child = command
             .env("LOCI_ADMIN_KEY", ADMIN_KEY)
@@ -75,8 +78,12 @@ impl Server {
             }
         });
         let answer = receive.recv_timeout(START_TIMEOUT);
-        let server =
-            Self { child, base_url: answer.clone().unwrap_or_default(), _backing: backing };
+        let server = Self {
+            child,
+            base_url: answer.clone().unwrap_or_default(),
+            _backing: backing,
+            _settings: file,
+        };
         if answer.is_err() {
             bail!("the server did not say `{READY}…` within {START_TIMEOUT:?}");
         }

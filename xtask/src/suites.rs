@@ -90,6 +90,14 @@ pub(crate) struct Suite {
     pub(crate) secs: u32,
 }
 
+impl Suite {
+    /// The configuration of its server, where it needs one.
+    pub(crate) fn settings(&self) -> &'static str {
+        // A door that is closed by default.
+        if self.folder == QIFORGE { "[qiforge]\n" } else { "" }
+    }
+}
+
 const fn suite(
     name: &'static str,
     folder: &'static str,

@@ -1,6 +1,6 @@
 // The one place that calls fetch: credentials, the header that guards writes, refusals as values with a request id.
 //
-// Invariants: no key is ever kept in script; every write carries X-Loci-Console; a 401 outside of signing in means that the
+// Invariants: no key is ever kept in script, one that is typed goes out with one request; every write carries X-Loci-Console; a 401 outside of signing in means that the
 // session ended, which the page shows without losing what was typed.
 
 import { atom } from "../state/atom";
@@ -55,6 +55,8 @@ export interface CallOptions {
   is401Plain?: boolean;
   /** Through whose eyes, for this request alone. */
   as?: string;
+  /** A key that was typed, for this request alone: it counts instead of the session. */
+  key?: string;
 }
 
 const BETA = "agent-memory-2026-07-22";
@@ -70,6 +72,7 @@ export async function call<T>(method: string, path: string, options: CallOptions
     if (!isRead) throw new ApiError(403, { message: "you are viewing as somebody else; stop that to change things" }, null);
     headers["loci-view-as"] = borrowed.id;
   }
+  if (options.key) headers["authorization"] = `Bearer ${options.key}`;
   if (options.as && isRead) headers["loci-view-as"] = options.as;
   const request: RequestInit = { method, headers, credentials: "same-origin", cache: "no-store" };
   if (options.body !== undefined) request.body = JSON.stringify(options.body);
@@ -87,7 +90,7 @@ export async function call<T>(method: string, path: string, options: CallOptions
   const text = await response.text();
   const requestId = response.headers.get("request-id");
   if (!response.ok) {
-    if (response.status === 401 && !options.is401Plain) sessionEnded.set(true);
+    if (response.status === 401 && !options.is401Plain && !options.key) sessionEnded.set(true);
     throw new ApiError(response.status, refusalOf(text, response.status), requestId);
   }
   if (text === "") return undefined as T;

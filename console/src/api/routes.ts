@@ -124,7 +124,8 @@ export const brief = (id: string, mode: string, bytes: number): Promise<{ text: 
 
 export const events = (query: { after?: number; before?: number; limit: number }): Promise<{ data: Wire.AuditEvent[]; last_seq: number }> => read(url("/v1/events", { ...query }));
 export const keys = (): Promise<{ data: Wire.Key[] }> => read("/v1/api_keys");
-export const createKey = (body: Record<string, unknown>): Promise<Wire.Key & { secret?: string; key?: string }> => call("POST", "/v1/api_keys", { body });
+/** By the session, or by a key that was typed: what the session makes ends with it. */
+export const createKey = (body: Record<string, unknown>, key: string): Promise<Wire.Key & { secret?: string }> => call("POST", "/v1/api_keys", key === "" ? { body } : { body, key });
 export const revokeKey = (id: string): Promise<void> => call("DELETE", `/v1/api_keys/${id}`);
 export const principals = (page?: string): Promise<Wire.Page<Wire.Principal>> => read(url("/v1/principals", { limit: 100, page }));
 export const createPrincipal = (body: { name: string; kind: string }): Promise<Wire.Principal> => call("POST", "/v1/principals", { body });

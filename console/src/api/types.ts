@@ -365,6 +365,8 @@ export interface Key {
   session_id: string | null;
   audience: "host" | "model";
   acts_for_agents: boolean;
+  /** The browser's session that it was made in and ends with. */
+  console_session?: string | null;
   created_at: string;
   expires_at: string | null;
   revoked_at: string | null;

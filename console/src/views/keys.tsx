@@ -63,6 +63,7 @@ export function Keys() {
                       <strong>{seen(keyName(key.name).text)}</strong> {key.hint && <code class="id">{seen(key.hint)}…</code>} {key.revoked_at && <Badge tone="warn">revoked</Badge>}
                       {key.acts_for_agents && <Badge>acts for agents</Badge>}
                       <MadeFor name={key.name} keys={data} />
+                      {key.console_session && <span class="note">ends when its maker signs out</span>}
                     </td>
                     <td data-label="Acts for">
                       <Name id={key.principal} />
@@ -125,14 +126,17 @@ function NewKey({ onClose }: { onClose: () => void }) {
   const [level, setLevel] = useState("readwrite");
   const [audience, setAudience] = useState("host");
   const [days, setDays] = useState("90");
+  const [own, setOwn] = useState("");
+  const isLasting = own.trim() !== "";
   const [secret, setSecret] = useState<string | null>(null);
   const people = useQuery("principals", () => api.principals());
   const run = async () => {
     const body: Record<string, unknown> = { name: name.trim(), level, audience };
     if (who.trim() !== "") body["principal"] = who.trim();
-    if (days !== "") body["expires_in_seconds"] = Math.round(Number(days) * 86_400);
-    const made = await api.createKey(body);
+    if (isLasting && days !== "") body["expires_in_seconds"] = Math.round(Number(days) * 86_400);
+    const made = await api.createKey(body, own.trim());
     changed("keys");
+    setOwn("");
     setSecret(made.secret ?? "");
   };
   if (secret !== null) {
@@ -179,9 +183,12 @@ function NewKey({ onClose }: { onClose: () => void }) {
           </select>
         </Field>
         <Field label="Days (empty is no end)">
-          <input inputMode="decimal" value={days} onInput={(event) => setDays(event.currentTarget.value)} />
+          <input inputMode="decimal" value={isLasting ? days : ""} disabled={!isLasting} onInput={(event) => setDays(event.currentTarget.value)} />
         </Field>
       </div>
+      <Field label="Your own key" note="To make a key that lasts. Without it the new one ends when you sign out, or when this session does.">
+        <input type="password" name="loci-key" value={own} autocomplete="off" spellcheck={false} onInput={(event) => setOwn(event.currentTarget.value)} />
+      </Field>
     </FormDialog>
   );
 }

@@ -4,7 +4,9 @@
 //! What a browser holds is a key like any other, with exactly the authority of the one that was shown
 //! for it and never longer: so every server knows it, it can be seen and revoked with the others, and
 //! the audit log has its beginning and its end. Its name says which key was shown, and it ends with that
-//! one. A one-time word is a key too, but opens nothing and is spent by the first who shows it.
+//! one. The keys that it makes say so in theirs, and end with it: whoever has only a cookie can make
+//! nothing that outlives it. A one-time word is a key too, but opens nothing and is spent by the first
+//! who shows it.
 
 use crate::access::expect_receipt;
 use crate::keys::require_key_maker;
@@ -20,20 +22,47 @@ const SESSION_SECS: i64 = 12 * 3600;
 const LINK_SECS: i64 = 10 * 60;
 /// What keys of signed-in browsers are called.
 const SESSION_NAME: &str = "console session";
-/// The same where the key that was shown has an end of its own, which counts for what is made with it.
-const ENDING_NAME: &str = "console session of a key that ends";
 /// What keys are called that are one-time words.
 const LINK_NAME: &str = "console link";
 
+/// What stands behind the name of a key that was made in a browser, before the session's id.
+const MADE_IN: &str = "made in console session ";
+
 /// A name of one of these sorts, and for which key it was made.
 fn read_name(name: &str) -> (&str, Option<&str>) {
-    let parts = name.strip_suffix(')').and_then(|name| name.split_once(" ("));
+    let parts = name.strip_suffix(')').and_then(|name| name.rsplit_once(" ("));
     parts.map_or((name, None), |(sort, key)| (sort, Some(key)))
 }
 
 /// Whether a key's name says more than a name does, so that nobody else may choose it.
 pub(crate) fn is_reserved(name: &str) -> bool {
-    [SESSION_NAME, ENDING_NAME, LINK_NAME].contains(&read_name(name).0)
+    let (sort, key) = read_name(name);
+    [SESSION_NAME, LINK_NAME].contains(&sort) || key.is_some_and(|key| key.starts_with(MADE_IN))
+}
+
+/// The name of a key that is made in a browser's session.
+pub(crate) fn name_in(session: KeyId, name: &str) -> String {
+    format!("{name} ({MADE_IN}{session})")
+}
+
+fn is_session(key: &ApiKey) -> bool {
+    read_name(&key.name).0 == SESSION_NAME
+}
+
+/// The browser's session that a key stands on: itself, or the one that it was made in.
+pub(crate) fn session_of(key: &ApiKey) -> Option<KeyId> {
+    if is_session(key) {
+        return Some(key.id);
+    }
+    read_name(&key.name).1?.strip_prefix(MADE_IN)?.parse().ok()
+}
+
+/// A key's name as it was given, and the browser's session that the key was made in and ends with.
+pub fn made_in(key: &ApiKey) -> (&str, Option<&str>) {
+    match read_name(&key.name) {
+        (name, Some(maker)) if maker.starts_with(MADE_IN) => (name, maker.strip_prefix(MADE_IN)),
+        _ => (&key.name, None),
+    }
 }
 
 /// Whether a key is a one-time word, which opens nothing by itself.
@@ -41,14 +70,11 @@ pub(crate) fn is_link(key: &ApiKey) -> bool {
     read_name(&key.name).0 == LINK_NAME
 }
 
-/// Whether a key only ends because browsers sign in for a while: what it makes may outlive it.
-pub(crate) fn stands_for_endless(key: &ApiKey) -> bool {
-    read_name(&key.name).0 == SESSION_NAME
-}
-
-/// The key that a browser's was made for, as its name says.
+/// The key that a browser's was made for, or the browser's that another was made in, as its name says.
 fn made_for(key: &ApiKey) -> Option<&str> {
-    read_name(&key.name).1.filter(|_| is_reserved(&key.name))
+    let (_, maker) = read_name(&key.name);
+    let maker = maker.filter(|_| is_reserved(&key.name))?;
+    Some(maker.strip_prefix(MADE_IN).unwrap_or(maker))
 }
 
 /// A browser that was let in.
@@ -131,7 +157,7 @@ impl Engine {
             return Ok(());
         };
         let now = self.seams.now();
-        if !is_reserved(&key.name) || !key.is_valid_at(now) {
+        if !is_session(&key) || !key.is_valid_at(now) {
             return Ok(());
         }
         let system = System::because("whoever has a session may end it");
@@ -142,8 +168,8 @@ impl Engine {
         self.end_sessions_of(&pass, key.id).await
     }
 
-    /// Ends what browsers were given for a key that opens nothing any more, and what they were given
-    /// for that.
+    /// Ends what browsers were given for a key that opens nothing any more, what they made, and what
+    /// they were given for that.
     pub(crate) async fn end_sessions_of(&self, pass: &AdminPass, gone: KeyId) -> Result<()> {
         let keys = self.storage.keys(pass).await?;
         let now = self.seams.now();
@@ -168,8 +194,7 @@ impl Engine {
         maker: Option<&str>,
         request: RequestId,
     ) -> Result<SignedIn> {
-        let name = if caller.expires_at.is_some() { ENDING_NAME } else { SESSION_NAME };
-        let (key, secret) = self.derive_key(&caller, name, maker, SESSION_SECS);
+        let (key, secret) = self.derive_key(&caller, SESSION_NAME, maker, SESSION_SECS);
         let context = Context { caller, request, idempotency: None };
         let told = self.happening(&context, kind::KEY_CREATED).about(&key.id);
         let told = told.saying(&SESSION_NAME);

@@ -94,7 +94,7 @@ impl Engine {
     }
 
     /// The caller that a credential of another issuer names: an agent, made when it was never heard
-    /// of.
+    /// of. On one day so many are made and no more.
     pub async fn authenticate_agent(
         &self,
         agent: &str,
@@ -103,10 +103,16 @@ impl Engine {
     ) -> Result<Caller> {
         const REFUSED: Error = Error::Unauthenticated("the token names no agent of this server");
         let workspace = self.storage.default_workspace().await?.ok_or(REFUSED)?;
-        let agent = match self.found_or_made(workspace, agent, PrincipalKind::Agent).await {
-            // A token is not a request that could be mended.
-            Err(Error::Invalid(_)) => return Err(REFUSED),
-            found => found?,
+        let agent = match self.named_in(workspace, agent).await? {
+            Some(known) => known,
+            None => {
+                self.newcomers.admit_agent(self.seams.now())?;
+                match self.found_or_made(workspace, agent, PrincipalKind::Agent).await {
+                    // A token is not a request that could be mended.
+                    Err(Error::Invalid(_)) => return Err(REFUSED),
+                    made => made?,
+                }
+            }
         };
         if agent.kind != PrincipalKind::Agent || agent.is_admin {
             return Err(REFUSED);

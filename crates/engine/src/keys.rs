@@ -2,15 +2,19 @@
 
 use crate::access::expect_receipt;
 use crate::{Context, Engine, Error, Result, Secret, console};
+use loci_model::Power;
 use loci_model::event::kind;
 use loci_model::path;
+use loci_model::policy::{AdminPass, System};
 use loci_model::{
     Actor, ApiKey, Audience, Caller, Invalid, KeyId, KeyScope, Principal, PrincipalId,
     PrincipalKind, SessionId, StoreId, Timestamp, WorkspaceId, limit,
 };
-use loci_model::{Power, policy::System};
 use loci_storage::{Mutation, Receipt};
 use subtle::ConstantTimeEq;
+
+const OUTLIVES_SESSION: &str = "a key that is made in the console ends when its maker signs out; to \
+    make one that lasts, send your own key along (Authorization: Bearer KEY)";
 
 /// A key to be made.
 #[derive(Debug, Clone)]
@@ -94,7 +98,7 @@ impl Engine {
 
     /// Makes a key; its secret is returned here and never again, not even when the request is
     /// repeated. An administrator makes keys for anybody; others make keys for themselves, never
-    /// wider or longer than their own.
+    /// wider or longer than their own. What a browser's session makes ends with that session.
     pub async fn create_key(
         &self,
         context: &Context,
@@ -122,21 +126,29 @@ impl Engine {
         }
         check_key_name(&new.name)?;
         let now = self.seams.now();
-        let own_end = self.own_end(caller).await?;
-        let expires_at = new.expires_at.or(own_end);
+        let browser = self.session_behind(caller).await?;
+        let expires_at = new.expires_at.or(caller.expires_at);
         if expires_at.is_some_and(|end| end <= now) {
             return Err(Invalid::new("expires_at", "must be in the future").into());
         }
-        if own_end.is_some_and(|own| expires_at > Some(own)) {
-            return Err(Error::Denied("a key cannot outlive the key that makes it"));
+        if caller.expires_at.is_some_and(|own| expires_at > Some(own)) {
+            return Err(Error::Denied(match browser {
+                None => "a key cannot outlive the key that makes it",
+                Some(_) => OUTLIVES_SESSION,
+            }));
         }
+        let name = match browser {
+            None => new.name.clone(),
+            Some(session) => console::name_in(session, &new.name),
+        };
+        check_name(&name)?;
         let scope = self.scope_for(context, &new).await?;
         let secret = Secret::generate(&self.seams);
         let key = ApiKey {
             id: self.seams.key_id(now),
             workspace: caller.workspace,
             principal,
-            name: new.name,
+            name,
             hint: secret.hint(),
             secret_hash: secret.hash(),
             scope,
@@ -150,22 +162,38 @@ impl Engine {
         let told = self.happening(context, kind::KEY_CREATED).about(&key.id);
         let receipt = self.audited(context, Mutation::CreateKey(key), told).await?;
         let key = expect_receipt!(receipt, Receipt::Key(key) => key)?;
+        if let Some(session) = browser {
+            self.end_if_orphaned(context, session, key.id).await?;
+        }
         // Somebody may have got in between with the same idempotency key.
         let is_ours = key.secret_hash == secret.hash();
         Ok((key, is_ours.then_some(secret)))
     }
 
-    /// When the authority that a caller makes keys with ends: its key's end, unless that is only a
-    /// browser's.
-    async fn own_end(&self, caller: &Caller) -> Result<Option<Timestamp>> {
-        let (Some(end), Actor::Key(id)) = (caller.expires_at, caller.actor) else {
-            return Ok(caller.expires_at);
-        };
+    /// The browser's session that a caller's key stands on, if it stands on one. Such keys end.
+    async fn session_behind(&self, caller: &Caller) -> Result<Option<KeyId>> {
+        let (Some(_), Actor::Key(id)) = (caller.expires_at, caller.actor) else { return Ok(None) };
+        let keys = self.storage.keys(&self.looking_pass(caller.workspace)).await?;
+        Ok(keys.iter().find(|key| key.id == id).and_then(console::session_of))
+    }
+
+    /// Whoever signed out meanwhile may have looked for what the session made before there was this.
+    async fn end_if_orphaned(&self, context: &Context, session: KeyId, made: KeyId) -> Result<()> {
+        const ENDED: Error =
+            Error::Unauthenticated("the console's session has ended; sign in again");
+        let pass = self.looking_pass(context.caller.workspace);
+        let (keys, now) = (self.storage.keys(&pass).await?, self.seams.now());
+        if keys.iter().any(|key| key.id == session && key.is_valid_at(now)) {
+            return Ok(());
+        }
+        let told = self.happening(context, kind::KEY_REVOKED).about(&made);
+        self.audited_unasked(Mutation::RevokeKey(pass, made), told).await?;
+        Err(ENDED)
+    }
+
+    fn looking_pass(&self, workspace: WorkspaceId) -> AdminPass {
         let system = System::because("whether a key is a browser's is for nobody to see");
-        let keys =
-            self.storage.keys(&system.administer(caller.workspace, self.seams.now())).await?;
-        let is_browser = keys.iter().any(|key| key.id == id && console::stands_for_endless(key));
-        Ok((!is_browser).then_some(end))
+        system.administer(workspace, self.seams.now())
     }
 
     /// Whose key a text asks for. Only an administrator learns who there is.

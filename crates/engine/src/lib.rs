@@ -8,6 +8,7 @@
 mod access;
 mod admin;
 mod agents;
+mod allowance;
 mod bootstrap;
 pub mod brief;
 mod changes;
@@ -56,9 +57,10 @@ mod turns;
 mod visit;
 
 pub use agents::Agent;
+pub use allowance::VisitorLimits;
 pub use bootstrap::FirstStart;
 pub use changes::ChangePage;
-pub use console::SignedIn;
+pub use console::{SignedIn, made_in};
 pub use context::{Appended, Context, IdempotencyKey, Identified};
 pub use erase::{Erased, RedactionLine, RedactionPlan};
 pub use error::{EXCEEDS_GIVER, Error, NOT_THE_WRITER, SWITCHED_OFF};
@@ -88,6 +90,7 @@ pub use sweep::SweepReport;
 pub use turns::Turn;
 pub use visit::Visit;
 
+use allowance::Allowance;
 use compact::{Summarizer, Watch};
 use guard::Guard;
 use loci_model::Timestamp;
@@ -112,6 +115,7 @@ pub struct Engine {
     search: Arc<SearchState>,
     guard: Arc<Guard>,
     newcomers: Arc<Newcomers>,
+    allowance: Arc<Allowance>,
     turns: Arc<Turns>,
     homes: HomeLimits,
     compaction: Arc<Watch>,
@@ -135,6 +139,7 @@ impl Engine {
             search,
             guard: Arc::default(),
             newcomers: Arc::default(),
+            allowance: Arc::default(),
             turns: Arc::default(),
             homes: HomeLimits::default(),
             compaction: Arc::default(),
@@ -178,11 +183,19 @@ impl Engine {
         Self { guard: Arc::new(Guard::new(per_minute)), ..self }
     }
 
-    /// The same engine, taking so many visitors a day whom nobody has heard of. Not for an engine
-    /// that was cloned before: its clones count for themselves.
+    /// The same engine, taking so many visitors a day whom nobody has heard of, and so much from
+    /// each. Not for an engine that was cloned before: its clones count for themselves.
     #[must_use]
-    pub fn with_new_visitors(self, per_day: u32) -> Self {
-        Self { newcomers: Arc::new(Newcomers::new(per_day)), ..self }
+    pub fn with_visitors(self, limits: VisitorLimits) -> Self {
+        let newcomers = self.newcomers.with_visitors(limits.new_per_day);
+        Self { newcomers: Arc::new(newcomers), allowance: Arc::new(Allowance::new(limits)), ..self }
+    }
+
+    /// The same engine, making so many agents a day that nobody has heard of because a token names
+    /// them. Not for one that was cloned before, either.
+    #[must_use]
+    pub fn with_new_agents(self, per_day: u32) -> Self {
+        Self { newcomers: Arc::new(self.newcomers.with_agents(per_day)), ..self }
     }
 
     /// Where time and randomness come from.

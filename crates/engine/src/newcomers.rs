@@ -1,6 +1,7 @@
 //! How many people and agents that nobody has heard of may turn up in a day: those whom somebody
-//! shares with, and visitors, who bring a token of their own making. Each becomes a principal, which
-//! stays: without a bound, a loop would fill the workspace with names.
+//! shares with, those whom tokens of a trusted issuer name, and visitors, who bring a token of their own
+//! making. Each becomes a principal, which stays: without a bound, a loop would fill the workspace with
+//! names.
 //!
 //! The counts are kept by each server for itself, like that of guarded searches.
 
@@ -46,22 +47,50 @@ impl Count {
     }
 }
 
+/// So many in a day, whoever brings them: names cost nothing, so all are counted together.
+struct Daily {
+    most: u32,
+    count: Mutex<Option<Count>>,
+}
+
+impl Daily {
+    fn new(most: u32) -> Self {
+        Self { most, count: Mutex::default() }
+    }
+
+    fn admit(&self, now: Timestamp, why: &'static str) -> Result<()> {
+        let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        count.get_or_insert_with(|| Count::new(now)).admit(self.most, now, why)
+    }
+}
+
 /// Who brought how many, and how many came by themselves.
 pub(crate) struct Newcomers {
     brought: Mutex<HashMap<PrincipalId, Count>>,
-    visitors: Mutex<Option<Count>>,
-    visitors_per_day: u32,
+    visitors: Daily,
+    agents: Daily,
 }
 
 impl Default for Newcomers {
     fn default() -> Self {
-        Self::new(limit::NEW_VISITORS_PER_DAY)
+        Self::new(limit::NEW_VISITORS_PER_DAY, limit::NEW_AGENTS_PER_DAY)
     }
 }
 
 impl Newcomers {
-    pub(crate) fn new(visitors_per_day: u32) -> Self {
-        Self { brought: Mutex::default(), visitors: Mutex::default(), visitors_per_day }
+    fn new(visitors: u32, agents: u32) -> Self {
+        let (visitors, agents) = (Daily::new(visitors), Daily::new(agents));
+        Self { brought: Mutex::default(), visitors, agents }
+    }
+
+    /// Nobody counted yet, and so many visitors.
+    pub(crate) fn with_visitors(&self, per_day: u32) -> Self {
+        Self::new(per_day, self.agents.most)
+    }
+
+    /// Nobody counted yet, and so many agents that tokens name.
+    pub(crate) fn with_agents(&self, per_day: u32) -> Self {
+        Self::new(self.visitors.most, per_day)
     }
 
     /// Counts one more whom somebody shares with.
@@ -75,12 +104,16 @@ impl Newcomers {
         count.admit(limit::NEWCOMERS_PER_DAY, now, why)
     }
 
-    /// Counts one more who comes by themselves. Names cost a visitor nothing, so all are counted
-    /// together.
+    /// Counts one more who comes by themselves.
     pub(crate) fn admit_visitor(&self, now: Timestamp) -> Result<()> {
-        let mut count = self.visitors.lock().unwrap_or_else(PoisonError::into_inner);
         let why = "too many visitors came for the first time today; try again tomorrow";
-        count.get_or_insert_with(|| Count::new(now)).admit(self.visitors_per_day, now, why)
+        self.visitors.admit(now, why)
+    }
+
+    /// Counts one more whom a token names.
+    pub(crate) fn admit_agent(&self, now: Timestamp) -> Result<()> {
+        let why = "tokens named too many agents today that nobody has heard of; try again tomorrow";
+        self.agents.admit(now, why)
     }
 }
 
@@ -105,12 +138,14 @@ mod tests {
 
     #[test]
     fn visitors_are_counted_together() {
-        let newcomers = Newcomers::new(2);
+        let newcomers = Newcomers::default().with_visitors(2).with_agents(1);
         newcomers.admit_visitor(at(0)).unwrap();
         newcomers.admit_visitor(at(1)).unwrap();
         let refused = newcomers.admit_visitor(at(23));
         assert!(matches!(refused, Err(Error::TooMany { after_secs: 3601, .. })), "{refused:?}");
         assert!(newcomers.admit_visitor(at(24)).is_ok());
-        assert!(Newcomers::new(0).admit_visitor(at(0)).is_err());
+        assert!(Newcomers::new(0, 1).admit_visitor(at(0)).is_err());
+        newcomers.admit_agent(at(23)).unwrap();
+        assert!(newcomers.admit_agent(at(23)).is_err(), "agents are counted beside them");
     }
 }

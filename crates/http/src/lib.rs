@@ -25,6 +25,7 @@ mod wire;
 
 pub use error::refused;
 pub use layers::auth::LocalOperator;
+pub use layers::host::Hosts;
 pub use layers::token::{TokenOptions, Tokens};
 pub use layers::ucan::{KeySource, UcanOptions, Ucans};
 pub use listen::{Listener, serve};

@@ -1,5 +1,6 @@
 //! What the operator can set. Every wait and every size has a bound here.
 
+use crate::layers::host::Hosts;
 use crate::layers::token::Tokens;
 use crate::layers::ucan::Ucans;
 use std::path::PathBuf;
@@ -24,6 +25,8 @@ pub struct HttpOptions {
     pub idle_timeout: Duration,
     /// Connections served at once; more are told to come back later.
     pub connections_max: usize,
+    /// Which hosts requests from the network may be for.
+    pub hosts: Arc<Hosts>,
     /// Requests a second for each key; a second's worth may come at once.
     pub requests_per_second: Option<u32>,
     /// Verifies signed tokens; none are taken without it.
@@ -48,6 +51,7 @@ impl Default for HttpOptions {
             request_timeout: Duration::from_secs(60),
             idle_timeout: Duration::from_secs(75),
             connections_max: 10_000,
+            hosts: Arc::default(),
             requests_per_second: None,
             tokens: None,
             ucans: None,

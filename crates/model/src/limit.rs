@@ -130,6 +130,17 @@ pub const NEWCOMERS_PER_DAY: u32 = 1000;
 /// Visitors, and agents that they come through, whom nobody has heard of, that one server takes on
 /// one day unless the operator says otherwise.
 pub const NEW_VISITORS_PER_DAY: u32 = 10_000;
+/// Agents that nobody has heard of, which tokens name, that one server takes on one day unless the
+/// operator says otherwise.
+pub const NEW_AGENTS_PER_DAY: u32 = 10_000;
+/// Memories that one visitor keeps, unless the operator says otherwise.
+pub const VISITOR_MEMORIES_MAX: u64 = 20_000;
+/// Bytes of their content.
+pub const VISITOR_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Memories that all visitors keep together, unless the operator says otherwise.
+pub const VISITORS_MEMORIES_MAX: u64 = 1_000_000;
+/// Bytes of their content.
+pub const VISITORS_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Searches in a minute of one store by one principal that may only search it, unless the operator
 /// says otherwise.
 pub const GUARDED_SEARCHES_PER_MINUTE: u32 = 60;

@@ -224,6 +224,31 @@ pub struct SessionQuery {
     pub agent_version: Option<u64>,
 }
 
+/// So many memories, with so much content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Amount {
+    /// Memories.
+    pub memories: u64,
+    /// Bytes of content.
+    pub bytes: u64,
+}
+
+impl Amount {
+    /// Both together.
+    #[must_use]
+    pub fn and(self, more: Self) -> Self {
+        Self {
+            memories: self.memories.saturating_add(more.memories),
+            bytes: self.bytes.saturating_add(more.bytes),
+        }
+    }
+
+    /// Whether it is no more than so much, of either.
+    pub fn fits(self, most: Self) -> bool {
+        self.memories <= most.memories && self.bytes <= most.bytes
+    }
+}
+
 /// Numbers about one store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StoreStats {

@@ -117,12 +117,12 @@ impl History {
     pub(crate) fn attr(&self, ino: Ino) -> Result<FileAttr, Errno> {
         let shown = self.shown(ino)?;
         let Shown::Version(_, _, version) = shown else {
-            let looks = Looks { mode: 0o555, ..self.looks };
+            let looks = self.looks.of_directory().of_past();
             let size = u64::from(BLOCK_BYTES);
             return Ok(attr(ino, FileType::Directory, size, 2, looks, &Times::all(self.started)));
         };
         let leaf = self.known().leaves.get(&version).cloned().ok_or(Errno::ESTALE)?;
-        let looks = Looks { mode: 0o444, ..self.looks };
+        let looks = self.looks.of_past();
         Ok(attr(ino, FileType::RegularFile, leaf.size, 1, looks, &Times::all(leaf.at)))
     }
 }

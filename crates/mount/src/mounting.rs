@@ -35,7 +35,8 @@ pub struct Options {
     pub directory: PathBuf,
     /// Whether the only store is the mount point itself, instead of a directory in it.
     pub is_flat: bool,
-    /// Whether users other than the one who mounts may look. Root may always offer it.
+    /// Whether users other than the one who mounts may look. Otherwise what is there is its own, also
+    /// by the modes of files and directories.
     pub is_for_others: bool,
     /// Whether `fusermount3` unmounts when this process dies.
     pub is_auto_unmounted: bool,
@@ -53,7 +54,7 @@ impl Options {
         Self {
             directory: directory.into(),
             is_flat: false,
-            is_for_others: rustix::process::geteuid().is_root(),
+            is_for_others: false,
             is_auto_unmounted: false,
             keeps_refused: false,
             marks: None,
@@ -127,7 +128,7 @@ impl Mount {
         check_stores(&stores, options.is_flat)?;
         let is_read_only = stores.iter().all(|seen| seen.access == Access::ReadOnly);
         let looks = Looks {
-            mode: 0o644,
+            mode: if options.is_for_others { 0o644 } else { 0o600 },
             uid: rustix::process::geteuid().as_raw(),
             gid: rustix::process::getegid().as_raw(),
         };
@@ -287,8 +288,12 @@ fn config(options: &Options, is_read_only: bool) -> Config {
     if options.is_auto_unmounted {
         config.mount_options.push(MountOption::AutoUnmount);
     }
-    let is_open = options.is_for_others || options.is_auto_unmounted;
-    config.acl = if is_open { SessionACL::All } else { SessionACL::Owner };
+    config.acl = match (options.is_for_others, options.is_auto_unmounted) {
+        (true, _) => SessionACL::All,
+        // `fusermount3` unmounts as root, and needs to get in.
+        (false, true) => SessionACL::RootAndOwner,
+        (false, false) => SessionACL::Owner,
+    };
     let threads = std::thread::available_parallelism().map_or(2, |it| it.get().clamp(2, 4));
     config.n_threads = Some(threads);
     config.clone_fd = true;

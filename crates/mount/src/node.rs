@@ -30,6 +30,18 @@ pub(crate) struct Looks {
     pub(crate) gid: u32,
 }
 
+impl Looks {
+    /// Those of a directory where a file has these: whoever may read may enter.
+    pub(crate) fn of_directory(self) -> Self {
+        Self { mode: self.mode | (self.mode & 0o444) >> 2, ..self }
+    }
+
+    /// The same where nothing can be changed.
+    pub(crate) fn of_past(self) -> Self {
+        Self { mode: self.mode & 0o555, ..self }
+    }
+}
+
 /// The times of an inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Times {

@@ -118,7 +118,7 @@ impl Tree {
             segment: None,
             is_linked: true,
             lookups: 0,
-            looks: Looks { mode: 0o755, ..self.looks },
+            looks: self.looks.of_directory(),
             times: Times::all(now),
             body: Body::Directory(directory),
         }
@@ -302,7 +302,7 @@ impl Tree {
             at = match self.child(at, shown.as_deref().unwrap_or(segment)).ok()? {
                 Some(ino) => ino,
                 None => {
-                    let looks = Looks { mode: 0o755, ..self.looks };
+                    let looks = self.looks.of_directory();
                     self.add(at, segment, looks, now, Body::Directory(Directory::default()))
                 }
             };
@@ -343,7 +343,7 @@ impl Tree {
 
     /// The looks of a memory's file.
     pub(crate) fn plain_looks(&self) -> Looks {
-        Looks { mode: 0o644, ..self.looks }
+        self.looks
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod endpoint;
 mod extraction;
+mod hosts;
 mod kilroy;
 mod mcp;
 mod qiforge;
@@ -273,6 +274,11 @@ impl Config {
         self.jwt.as_ref().map(JwtSection::resolve).transpose()
     }
 
+    /// How many agents that nobody has heard of tokens may name on one day, if any are taken.
+    pub(crate) fn new_agents_per_day(&self) -> Option<u32> {
+        self.jwt.as_ref().map(JwtSection::new_agents_per_day)
+    }
+
     /// Who issues the tokens that are taken.
     pub(crate) fn issuer(&self) -> Option<String> {
         self.jwt.as_ref().and_then(JwtSection::issuer)
@@ -514,6 +520,14 @@ mod tests {
             "user_store",
             "members",
             "acts_for_agents",
+            "allowed_hosts",
+            "new_agents_per_day",
+            "web_private",
+            "token_seconds",
+            "visitor_memories",
+            "visitor_mb",
+            "visitors_memories",
+            "visitors_mb",
         ] {
             assert!(REFERENCE.contains(&format!("`{name}`")), "{name} is not described");
         }

@@ -16,6 +16,7 @@ use loci_storage_sqlite as sqlite;
 use loci_storage_sqlite::{SqliteOptions, SqliteStorage};
 use std::fmt::Display;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -122,7 +123,26 @@ impl Held {
     }
 }
 
+/// Whoever may write in the directory could put another database in its place, so nobody but its user
+/// may. Whoever may only look sees names and sizes: the files are private by themselves.
+fn check_private(path: &Path, kind: Kind) -> Result<(), Failure> {
+    // What is not there yet is made private; what is no directory is refused by whoever opens it.
+    let Ok(found) = fs::metadata(path) else { return Ok(()) };
+    let (shown, mode) = (path.display(), found.permissions().mode() & 0o777);
+    if found.is_dir() && mode & 0o022 != 0 {
+        return Err(Failure::failed(format!(
+            "{shown} can be written by other users (mode {mode:o}): run chmod 700 {shown}, or name a \
+             directory inside it, which is made private"
+        )));
+    }
+    if found.is_dir() && mode & 0o055 != 0 && kind == Kind::Serve {
+        tracing::warn!(directory = %shown, "other users can list the data directory: chmod 700 ends that");
+    }
+    Ok(())
+}
+
 async fn directory(path: &Path, kind: Kind) -> Result<Held, Refusal> {
+    check_private(path, kind)?;
     let to_open = path.to_owned();
     let opened = tokio::task::spawn_blocking(move || {
         SqliteStorage::open(&to_open, SqliteOptions::default())
@@ -187,4 +207,39 @@ fn newer(place: impl Display, found: u32, known: u32) -> Failure {
         "{place} was written by a newer version of loci (format {found}; this version knows up to \
          {known}); nothing in it was touched"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_directory_that_others_may_write_in_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        fs::create_dir(&data).unwrap();
+        for (mode, is_taken) in [
+            (0o700, true),
+            (0o750, true),
+            (0o755, true),
+            (0o770, false),
+            (0o777, false),
+            (0o722, false),
+            (0o1777, false),
+            (0o500, true),
+        ] {
+            fs::set_permissions(&data, fs::Permissions::from_mode(mode)).unwrap();
+            for kind in [Kind::Serve, Kind::Command] {
+                let checked = check_private(&data, kind);
+                assert_eq!(checked.is_ok(), is_taken, "{mode:o}");
+                let why = checked.err().map(|failure| failure.message).unwrap_or_default();
+                assert!(is_taken || why.contains("chmod 700"), "{why}");
+            }
+        }
+        assert!(check_private(&folder.path().join("new"), Kind::Serve).is_ok());
+        let place = Place::Directory(data.clone());
+        fs::set_permissions(&data, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(matches!(Held::open(&place, Kind::Command).await, Err(Refusal::Failed(_))));
+        assert_eq!(fs::read_dir(&data).unwrap().count(), 0, "nothing was made in it");
+    }
 }

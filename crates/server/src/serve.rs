@@ -20,6 +20,7 @@ use loci_http::Listener;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -57,11 +58,13 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
         }
     };
     let named = request.listen.or_else(|| config.server.listen.clone());
-    let listen = resolve(named.as_deref().unwrap_or(LISTEN_DEFAULT)).await?;
+    let told = named.as_deref().unwrap_or(LISTEN_DEFAULT);
+    let listen = resolve(told).await?;
     let admin_key = config::env("LOCI_ADMIN_KEY").map(Secret::given);
-    check_admin_key(admin_key.as_ref(), listen)?;
+    check_admin_key(admin_key.as_ref())?;
     // Looked at once more when the port is known; what is wrong is found before anything is made.
     qiforge(&config, listen)?;
+    let hosts = config.hosts(told, listen.ip())?;
     // Before the start, so that a signal during it is not lost.
     let mut signals = Signals::catch()?;
 
@@ -78,7 +81,7 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
             return Ok(());
         }
     };
-    let mcp = config.mcp.options(named.as_deref(), config.issuer());
+    let mcp = config.mcp.options(config.issuer());
     holding = holding.sharing(&config, config.tools.options(), mcp, summarizer);
     if let Some(reading) = reading {
         holding = holding.reading(reading);
@@ -104,11 +107,12 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
     holding.follow();
     let mut options = config.http_options(holding.scratch_dir());
     options.tokens = tokens;
+    options.hosts = Arc::new(hosts);
     let address =
         listener.local_addr().map_err(|error| Failure::io("cannot tell the address", &error))?;
     if let Some(door) = qiforge(&config, address)? {
         options.ucans = Some(door.ucans);
-        holding = holding.welcoming(door.options, door.new_visitors_per_day);
+        holding = holding.welcoming(door.options, door.visitors);
     }
     let console = console_url(address);
     options.console_url = Some(console.clone());
@@ -285,23 +289,20 @@ fn announce(
 
 /// The door of QiForge's oracles, unless it stays closed.
 fn qiforge(config: &Config, listen: SocketAddr) -> Result<Option<Qiforge>, Failure> {
-    QiforgeSection::resolve(config.qiforge.as_ref(), listen, is_loopback(listen.ip()))
+    QiforgeSection::resolve(config.qiforge.as_ref(), listen)
 }
 
-fn check_admin_key(key: Option<&Secret>, listen: SocketAddr) -> Result<(), Failure> {
+fn check_admin_key(key: Option<&Secret>) -> Result<(), Failure> {
     let Some(key) = key else { return Ok(()) };
     config::check_presentable(key.reveal())
         .map_err(|why| Failure::failed(format!("LOCI_ADMIN_KEY {why}")))?;
-    if key.reveal().chars().count() >= SECRET_CHARS_MIN {
-        return Ok(());
+    match key.reveal().chars().count() >= SECRET_CHARS_MIN {
+        true => Ok(()),
+        false => Err(Failure::failed(format!(
+            "LOCI_ADMIN_KEY must have at least {SECRET_CHARS_MIN} characters, so that nobody guesses \
+             it"
+        ))),
     }
-    if !is_loopback(listen.ip()) {
-        return Err(Failure::failed(format!(
-            "LOCI_ADMIN_KEY must have at least {SECRET_CHARS_MIN} characters to listen on {listen}"
-        )));
-    }
-    tracing::warn!("LOCI_ADMIN_KEY has fewer than {SECRET_CHARS_MIN} characters");
-    Ok(())
 }
 
 /// The address to listen on; a name stands for the first address it has.
@@ -345,15 +346,11 @@ mod tests {
     }
 
     #[test]
-    fn a_short_admin_key_is_for_loopback_only() {
-        let short = Secret::given("short");
-        let inside = "127.0.0.1:1".parse().unwrap();
-        let outside = "0.0.0.0:1".parse().unwrap();
-        assert!(check_admin_key(Some(&short), inside).is_ok());
-        let failure = check_admin_key(Some(&short), outside).unwrap_err();
-        assert!(!failure.message.contains("short"));
-        assert!(check_admin_key(Some(&Secret::given("a".repeat(16))), outside).is_ok());
-        assert!(check_admin_key(Some(&Secret::given("line\n")), inside).is_err());
-        assert!(check_admin_key(None, outside).is_ok());
+    fn an_admin_key_that_can_be_guessed_is_refused() {
+        let failure = check_admin_key(Some(&Secret::given("a-short-one"))).unwrap_err();
+        assert!(!failure.message.contains("a-short-one") && failure.message.contains("16"));
+        assert!(check_admin_key(Some(&Secret::given("a".repeat(16)))).is_ok());
+        assert!(check_admin_key(Some(&Secret::given("a line of its own\n"))).is_err());
+        assert!(check_admin_key(None).is_ok());
     }
 }

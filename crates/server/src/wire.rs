@@ -18,7 +18,7 @@ use loci_dialects::tool::{self, ToolOptions};
 use loci_dialects::{anthropic, kilroy, mobius, robutler};
 use loci_engine::reading::ReadingOptions;
 use loci_engine::seam::Seams;
-use loci_engine::{Engine, Error, FirstStart};
+use loci_engine::{Engine, Error, FirstStart, VisitorLimits};
 use loci_http::{HttpOptions, Listener, LocalOperator};
 use loci_model::Caller;
 use std::fs;
@@ -97,6 +97,10 @@ impl Holding {
         };
         let engine = engine.with_homes(config.homes.limits());
         let engine = engine.with_guarded_searches(config.limits.search_only_per_minute());
+        let engine = match config.new_agents_per_day() {
+            Some(per_day) => engine.with_new_agents(per_day),
+            None => engine,
+        };
         Self { engine, tools, mcp, ..self }
     }
 
@@ -106,8 +110,8 @@ impl Holding {
     }
 
     /// The same place, open to QiForge's oracles.
-    pub(crate) fn welcoming(self, qiforge: QiforgeOptions, new_visitors_per_day: u32) -> Self {
-        let engine = self.engine.with_new_visitors(new_visitors_per_day);
+    pub(crate) fn welcoming(self, qiforge: QiforgeOptions, visitors: VisitorLimits) -> Self {
+        let engine = self.engine.with_visitors(visitors);
         Self { engine, qiforge: Arc::new(qiforge), ..self }
     }
 
@@ -163,7 +167,6 @@ impl Holding {
         let doors = doors.merge(mcp::qiforge::router(
             self.engine.clone(),
             Arc::clone(&self.qiforge),
-            &self.mcp.allowed_hosts,
             options.body_bytes_max,
             stopping.clone(),
         ));

@@ -243,6 +243,7 @@ macro_rules! for_each_contract_case {
                 of_each_path_only_the_newest_is_counted
                 only_what_the_reader_may_see_is_counted
                 a_store_that_is_gone_cannot_be_counted
+                what_is_kept_at_addresses_is_counted_by_owner_and_for_all
             }
             event {
                 events_come_back_as_they_happened

@@ -1,10 +1,11 @@
-//! Counting: by kind, of each path what changed last, as the reader may see it.
+//! Counting: by kind, of each path what changed last, as the reader may see it; and what is kept at
+//! addresses that begin alike.
 
 use super::fixture::*;
-use loci_model::query::Tally;
+use loci_model::query::{Amount, Tally};
 use loci_model::store::Partitioning;
-use loci_model::{At, Edit, Expect, StoreId, StorePolicy, Visibility};
-use loci_storage::{Storage, StorageError};
+use loci_model::{Address, At, Edit, Expect, Store, StoreId, StorePolicy, Visibility};
+use loci_storage::{Mutation, Storage, StorageError};
 use std::sync::Arc;
 
 type Db = Arc<dyn Storage>;
@@ -75,4 +76,44 @@ pub async fn a_store_that_is_gone_cannot_be_counted(db: Db) {
     let pass = world.system().read(world.workspace, unknown, world.now());
     let refused = world.storage.tally(&pass, None).await.unwrap_err();
     assert!(matches!(refused, StorageError::NotFound(_)), "{refused:?}");
+}
+
+pub async fn what_is_kept_at_addresses_is_counted_by_owner_and_for_all(db: Db) {
+    let world = World::new(db).await;
+    let [one, two] = [world.new_principal("one").await, world.new_principal("two").await];
+    let made = async |owner, at: &str, texts: &[&str]| {
+        let address = Some(Address::parse(at).unwrap());
+        let store = Store { owner, address, ..world.plan_store(StorePolicy::default()) };
+        world.write(Mutation::CreateStore(store.clone())).await.unwrap();
+        let pass = world.system().write(world.workspace, store.id, owner, world.now());
+        for (at, text) in texts.iter().enumerate() {
+            let edits = vec![put(&format!("/{at}"), text)];
+            world.commit_as(pass.clone(), edits).await.unwrap();
+        }
+        (store.id, pass)
+    };
+    let kept = async |owner, addresses: &str| {
+        let kept = world.storage.kept(&world.admin_pass(), owner, addresses).await.unwrap();
+        (kept.memories, kept.bytes)
+    };
+    assert_eq!(kept(None, "visit:").await, (0, 0));
+    let (first, pass) = made(one, "visit:a", &["one", "three"]).await;
+    made(one, "visit:b", &["é"]).await;
+    made(two, "visit:c", &["four"]).await;
+    made(two, "visitor:d", &["elsewhere"]).await;
+    made(two, "Visit:e", &["elsewhere"]).await;
+    world.put("/no/address", "elsewhere").await;
+    assert_eq!(kept(Some(one), "visit:").await, (3, 10));
+    assert_eq!(kept(Some(two), "visit:").await, (1, 4));
+    assert_eq!(kept(None, "visit:").await, (4, 14));
+    assert_eq!(kept(Some(world.owner), "visit:").await, (0, 0));
+    // What is taken away is kept no more, as far as this goes.
+    world.commit_as(pass, vec![remove("/1")]).await.unwrap();
+    assert_eq!(kept(Some(one), "visit:").await, (2, 5));
+    let gone = world.system().manage(world.workspace, first, world.now());
+    world.write(Mutation::RemoveStore(gone)).await.unwrap();
+    assert_eq!((kept(Some(one), "visit:").await, kept(None, "visit:").await), ((1, 2), (2, 6)));
+    let elsewhere = world.system().administer(world.new_workspace().await, world.now());
+    let theirs = world.storage.kept(&elsewhere, None, "visit:").await.unwrap();
+    assert_eq!(theirs, Amount::default());
 }

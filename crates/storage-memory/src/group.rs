@@ -3,6 +3,7 @@
 use super::state::{Shelf, State};
 use loci_model::event::LogEnd;
 use loci_model::policy::{AdminPass, ConvenePass, Relation};
+use loci_model::query::Amount;
 use loci_model::{
     Address, Event, Grant, GrantId, Happening, Invalid, Membership, MemorySwitches, PrincipalId,
     PrincipalKind, Store, StoreId, WorkspaceId, limit,
@@ -16,6 +17,26 @@ impl State {
         let mut shelves = self.shelves.values().filter(|shelf| !shelf.is_removed);
         shelves.find(|shelf| {
             shelf.store.workspace == workspace && shelf.store.address.as_ref() == Some(address)
+        })
+    }
+
+    /// What live stores hold whose addresses begin so, of one owner or of all.
+    pub(super) fn kept(
+        &self,
+        workspace: WorkspaceId,
+        owner: Option<PrincipalId>,
+        addresses: &str,
+    ) -> Amount {
+        let begins = |address: &Address| address.as_str().starts_with(addresses);
+        let shelves = self.shelves.values().filter(|shelf| {
+            !shelf.is_removed
+                && shelf.store.workspace == workspace
+                && owner.is_none_or(|owner| shelf.store.owner == owner)
+                && shelf.store.address.as_ref().is_some_and(begins)
+        });
+        shelves.fold(Amount::default(), |sum, shelf| {
+            let stats = shelf.stats();
+            sum.and(Amount { memories: stats.memories, bytes: stats.content_bytes })
         })
     }
 

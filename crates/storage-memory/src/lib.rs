@@ -22,7 +22,8 @@ mod write;
 use async_trait::async_trait;
 use loci_model::policy::{AdminPass, BrowsePass, ConvenePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
-    ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, Tally, VersionQuery,
+    Amount, ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, Tally,
+    VersionQuery,
 };
 use loci_model::{
     Address, ApiKey, At, Caller, Change, Event, Grant, Membership, Memory, MemoryId, MemoryPath,
@@ -318,6 +319,15 @@ impl Storage for MemStorage {
 
     async fn stats(&self, pass: &ReadPass) -> Result<StoreStats> {
         Ok(self.state().shelf(pass.store())?.stats())
+    }
+
+    async fn kept(
+        &self,
+        pass: &AdminPass,
+        owner: Option<PrincipalId>,
+        addresses: &str,
+    ) -> Result<Amount> {
+        Ok(self.state().kept(pass.workspace(), owner, addresses))
     }
 
     async fn grants(&self, pass: &ReadPass) -> Result<Vec<Grant>> {

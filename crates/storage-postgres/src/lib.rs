@@ -66,7 +66,8 @@ use client::{Clients, Tenant};
 use known::Known;
 use loci_model::policy::{AdminPass, BrowsePass, ConvenePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
-    ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, Tally, VersionQuery,
+    Amount, ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, Tally,
+    VersionQuery,
 };
 use loci_model::{
     Address, ApiKey, At, Caller, Change, Event, Grant, Invalid, Membership, Memory, MemoryId,
@@ -401,6 +402,15 @@ impl Storage for PostgresStorage {
 
     async fn stats(&self, pass: &ReadPass) -> Result<StoreStats> {
         read!(self, pass.workspace(), |tx| read::stats(&tx, pass.store()))
+    }
+
+    async fn kept(
+        &self,
+        pass: &AdminPass,
+        owner: Option<PrincipalId>,
+        addresses: &str,
+    ) -> Result<Amount> {
+        read!(self, pass.workspace(), |tx| stores::kept(&tx, pass.workspace(), owner, addresses))
     }
 
     async fn grants(&self, pass: &ReadPass) -> Result<Vec<Grant>> {

@@ -7,7 +7,7 @@ use crate::row::{
     coded, count, get, id, int, micros, opt_count, opt_string, opt_time, string, taken, text, time,
 };
 use loci_model::policy::ManagePass;
-use loci_model::query::Direction;
+use loci_model::query::{Amount, Direction};
 use loci_model::store::{OnRemove, Partitioning, Who};
 use loci_model::{
     Address, PrincipalId, Store, StoreId, StorePatch, StorePolicy, Timestamp, WorkspaceId,
@@ -131,6 +131,27 @@ pub(crate) async fn at_address(
     let workspace = uuid(workspace.to_bytes());
     let found = tx.query_opt(sql, &[&workspace, &text(address.as_str())]).await?;
     found.map(|row| id(&row, 0).map(StoreId::from_bytes)).transpose()
+}
+
+/// What live stores hold whose addresses begin so, of one owner or of all.
+pub(crate) async fn kept(
+    tx: &Tx,
+    workspace: WorkspaceId,
+    owner: Option<PrincipalId>,
+    addresses: &str,
+) -> Result<Amount> {
+    let (workspace, addresses) = (uuid(workspace.to_bytes()), text(addresses));
+    let row = match owner {
+        Some(owner) => {
+            let sql = include_str!("../queries/store/kept_by.sql");
+            tx.query_one(sql, &[&workspace, &addresses, &uuid(owner.to_bytes())]).await?
+        }
+        None => {
+            let sql = include_str!("../queries/store/kept.sql");
+            tx.query_one(sql, &[&workspace, &addresses]).await?
+        }
+    };
+    Ok(Amount { memories: count(&row, 0)?, bytes: count(&row, 1)? })
 }
 
 /// Makes a store, or finds the one that is at its address.

@@ -54,7 +54,8 @@ use gate::Gate;
 use known::Known;
 use loci_model::policy::{AdminPass, BrowsePass, ConvenePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
-    ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, Tally, VersionQuery,
+    Amount, ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, Tally,
+    VersionQuery,
 };
 use loci_model::{
     Address, ApiKey, At, Caller, Change, Event, Grant, Membership, Memory, MemoryId, MemoryPath,
@@ -389,6 +390,16 @@ impl Storage for SqliteStorage {
 
     async fn stats(&self, pass: &ReadPass) -> Result<StoreStats> {
         self.readers.read(|conn| read::stats(conn, pass.store()))
+    }
+
+    async fn kept(
+        &self,
+        pass: &AdminPass,
+        owner: Option<PrincipalId>,
+        addresses: &str,
+    ) -> Result<Amount> {
+        let (workspace, addresses) = (pass.workspace(), addresses.to_owned());
+        self.scans.scan(move |conn| stores::kept(conn, workspace, owner, &addresses)).await
     }
 
     async fn grants(&self, pass: &ReadPass) -> Result<Vec<Grant>> {

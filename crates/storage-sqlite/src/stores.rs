@@ -8,7 +8,7 @@ use crate::read::{EARLIEST, LATEST};
 use crate::row::{self, count, int, micros, opt_time, time};
 use crate::sessions;
 use loci_model::policy::{BrowsePass, Facts, ManagePass};
-use loci_model::query::{Direction, StoreQuery};
+use loci_model::query::{Amount, Direction, StoreQuery};
 use loci_model::store::{OnRemove, Partitioning, Who};
 use loci_model::{
     Address, Caller, Page, PrincipalId, SessionId, Store, StoreId, StorePatch, StorePolicy,
@@ -102,6 +102,26 @@ pub(crate) fn at(
         .prepare_cached(include_str!("../queries/store/at_address.sql"))?
         .query_row(params![workspace.to_bytes(), address.as_str()], |row| row.get(0));
     Ok(found.optional()?.map(StoreId::from_bytes))
+}
+
+/// What live stores hold whose addresses begin so, of one owner or of all.
+pub(crate) fn kept(
+    conn: &Connection,
+    workspace: WorkspaceId,
+    owner: Option<PrincipalId>,
+    addresses: &str,
+) -> Result<Amount> {
+    let read = |row: &Row<'_>| Ok(Amount { memories: count(row, 0)?, bytes: count(row, 1)? });
+    let workspace = workspace.to_bytes();
+    let kept = match owner {
+        Some(owner) => conn
+            .prepare_cached(include_str!("../queries/store/kept_by.sql"))?
+            .query_row(params![workspace, addresses, owner.to_bytes()], read),
+        None => conn
+            .prepare_cached(include_str!("../queries/store/kept.sql"))?
+            .query_row(params![workspace, addresses], read),
+    };
+    Ok(kept?)
 }
 
 /// The store at the new one's address, where there is one; else the new one.

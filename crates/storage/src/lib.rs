@@ -40,7 +40,8 @@ pub use shortlist::{Lookup, LookupFilter, Shortlist, Sought};
 use async_trait::async_trait;
 use loci_model::policy::{AdminPass, BrowsePass, ConvenePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
-    ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, Tally, VersionQuery,
+    Amount, ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, Tally,
+    VersionQuery,
 };
 use loci_model::{
     Address, ApiKey, At, Caller, Change, Event, Grant, Membership, Memory, MemoryId, MemoryPath,
@@ -274,6 +275,14 @@ pub trait Storage: Send + Sync + 'static {
 
     /// Numbers about one store.
     async fn stats(&self, pass: &ReadPass) -> Result<StoreStats>;
+
+    /// What live stores of the workspace hold whose addresses begin so: those of one owner, or all.
+    async fn kept(
+        &self,
+        pass: &AdminPass,
+        owner: Option<PrincipalId>,
+        addresses: &str,
+    ) -> Result<Amount>;
 
     /// The store's grants, oldest first, expired ones included.
     async fn grants(&self, pass: &ReadPass) -> Result<Vec<Grant>>;

@@ -1,8 +1,8 @@
 //! Tokens of the QiForge door: UCAN 0.9.1 in a CAR archive, verified link by link.
 //!
 //! Pure: no clock, no network, no state. Keys that do not stand in a DID itself are looked up by the
-//! caller, so it goes in three steps: [`Token::parse`], [`Token::issuers`] (whose keys are needed),
-//! [`Token::verify`]. Whoever a token speaks for is taken from links that were verified, never from
+//! caller, so it goes in steps: [`Token::parse`], [`Token::invoker`] and [`Token::check_invoker`] (who
+//! made it, by their own signature), [`Token::issuers`] (whose keys are needed), [`Token::verify`]. Whoever a token speaks for is taken from links that were verified, never from
 //! one that merely came along. There is no check for single use: clients send one token many times.
 #![warn(missing_docs)]
 

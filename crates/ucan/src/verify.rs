@@ -24,6 +24,8 @@ pub struct Terms<'a> {
     pub now: i64,
     /// Whether a claim to everything (`*`) is taken as one to memory.
     pub accepts_star: bool,
+    /// In how many seconds from now a token must end; without it, one may have no end.
+    pub lifetime_max: Option<u32>,
 }
 
 /// A token that counts.
@@ -64,6 +66,17 @@ const OTHER_HANDS: Refused =
     Refused::not_allowed("a proof of the token is made out to somebody else");
 
 impl Token {
+    /// Who made the invocation. A token that could not count in any case is refused.
+    pub fn invoker(&self, terms: &Terms<'_>) -> Result<&Did, Refused> {
+        self.check_invocation(terms).map(|invocation| &invocation.issuer)
+    }
+
+    /// Whether the invocation is signed by who made it. Whoever looks up keys asks this before they
+    /// look up those of proofs, which anybody can bring along.
+    pub fn check_invoker(&self, terms: &Terms<'_>, keys: &Keys) -> Result<(), Refused> {
+        check_signature(self.check_invocation(terms)?, keys)
+    }
+
     /// Whose keys are needed to verify it: of those links only that would count if their signatures
     /// were good. A token that could not count in any case is refused, and nobody is looked up.
     pub fn issuers(&self, terms: &Terms<'_>) -> Result<BTreeSet<Did>, Refused> {
@@ -126,7 +139,13 @@ impl Token {
         if !terms.audiences.contains(&invocation.audience) {
             return Err(Refused::unproven("the token is meant for another server"));
         }
-        invocation.check_time(i128::from(terms.now))?;
+        let now = i128::from(terms.now);
+        invocation.check_time(now)?;
+        if let Some(most) = terms.lifetime_max
+            && invocation.expires_at.is_none_or(|end| end > now + i128::from(most))
+        {
+            return Err(Refused::unproven("the token has no end, or one later than is taken here"));
+        }
         Ok(invocation)
     }
 }

@@ -21,8 +21,10 @@ pub struct Access {
 /// Why somebody was not let in: a status and a text that begins with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// 400, 401, 403, 429 or 503, and 500 for faults of ours.
+    /// 400, 401, 403, 429, 503 or 507, and 500 for faults of ours.
     pub status: u16,
+    /// After how many seconds it may be asked again.
+    pub(super) retry_after_secs: Option<u32>,
     /// For people; clients often see nothing else.
     pub text: String,
     /// For the log only.
@@ -31,13 +33,19 @@ pub struct Refusal {
 
 impl Refusal {
     pub(super) fn new(status: u16, why: impl std::fmt::Display) -> Self {
-        Self { status, text: format!("{status} {why}"), hidden: None }
+        Self { status, text: format!("{status} {why}"), retry_after_secs: None, hidden: None }
     }
 }
 
 impl From<&Error> for Refusal {
     fn from(error: &Error) -> Self {
-        let mut refusal = Self::new(codes::code(error).status, error);
+        let status = match error {
+            // Nothing is wrong with what was sent: there is no more room for it.
+            Error::OverQuota(_) => 507,
+            error => codes::code(error).status,
+        };
+        let mut refusal = Self::new(status, error);
+        refusal.retry_after_secs = codes::retry_after_secs(error);
         if let Error::Internal(why) = error {
             refusal.hidden = Some(why.clone());
         }

@@ -26,8 +26,8 @@ impl Refusal {
         let status = StatusCode::from_u16(self.status);
         *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let headers = response.headers_mut();
-        if matches!(self.status, 429 | 503) {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        if let Some(secs) = self.retry_after_secs {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(secs));
         }
         if self.status == 405 {
             headers.insert(header::ALLOW, HeaderValue::from_static("POST"));

@@ -10,9 +10,10 @@ use super::access::Refusal;
 use super::call::{Answer, Call};
 use super::episode::{DESCRIPTION_CHARS_MAX, KIND, LABEL_CHARS_MAX, NewEpisode, line, told};
 use super::error::{RefusalBody, json};
+use super::place::ADDRESSES;
 use axum::http::StatusCode;
 use loci_engine::Error;
-use loci_model::query::{Direction, ListItem, ListQuery};
+use loci_model::query::{Amount, Direction, ListItem, ListQuery};
 use loci_model::{
     Content, Digest, Edit, Memory, MemoryPath, PathPrefix, StoreId, View, Visibility, limit,
 };
@@ -145,6 +146,8 @@ async fn keep(call: &Call, messages: &[Message<'_>]) -> Result<usize, Error> {
     // Asked before anything is read, because reading allows less.
     call.engine.require_write(context, store).await?;
     let mut turn = call.engine.turn(store, FOLDER).await?;
+    // Whoever tries again is not counted again.
+    let mut is_admitted = false;
     loop {
         let newest = newest(call, store, messages.len() + BETWEEN_MAX).await?;
         let last = newest.last().and_then(number).unwrap_or(0);
@@ -152,6 +155,12 @@ async fn keep(call: &Call, messages: &[Message<'_>]) -> Result<usize, Error> {
         let new = &messages[known..];
         if new.is_empty() {
             return Ok(0);
+        }
+        if !is_admitted {
+            let bytes = new.iter().map(|one| one.content.len() as u64).sum();
+            let amount = Amount { memories: new.len() as u64, bytes };
+            call.engine.admit_written(context, ADDRESSES, amount).await?;
+            is_admitted = true;
         }
         let edits = edits(new, last)?;
         match call.engine.commit_tree(context, store, edits, REASON).await {

@@ -12,6 +12,9 @@ use std::fmt::Write as _;
 /// How long what was taken away can still be brought back by the operator.
 const ERASE_AFTER_SECS: u32 = 24 * 60 * 60;
 
+/// What all addresses here begin with.
+pub(super) const ADDRESSES: &str = "qiforge:";
+
 /// The place of a user.
 pub(super) fn of_user(
     user: &str,
@@ -41,7 +44,7 @@ fn place(kind: &str, parts: &[Option<&str>], name: String) -> Result<Place, Inva
             None => write!(whole, "-;"),
         };
     }
-    let address = Address::parse(&format!("qiforge:{kind}:{}", Content::Text(whole).digest()))?;
+    let address = Address::parse(&format!("{ADDRESSES}{kind}:{}", Content::Text(whole).digest()))?;
     let policy = StorePolicy {
         content_bytes_max: limit::CONTENT_BYTES_MAX as u64,
         on_remove: OnRemove::EraseAfter { secs: ERASE_AFTER_SECS },

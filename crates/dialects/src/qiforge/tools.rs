@@ -9,10 +9,12 @@ mod schema;
 use super::access::Access;
 use super::episode::{self, DESCRIPTION_CHARS_MAX, LABEL_CHARS_MAX, NewEpisode};
 use super::find::find;
+use super::place::ADDRESSES;
 use super::query::{Query, required, text_of};
 use super::remove;
 use loci_engine::knowledge::FactId;
 use loci_engine::{Context, Engine, Error, Purpose};
+use loci_model::query::Amount;
 use loci_model::{MemoryPath, Outcome, StoreId, Visibility, limit};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -193,6 +195,10 @@ impl<'a> New<'a> {
         store: StoreId,
         visibility: Visibility,
     ) -> Result<Outcome, Error> {
+        // Asked before anything is counted, because asking costs nothing.
+        engine.require_write(context, store).await?;
+        let amount = Amount { memories: 1, bytes: self.content.len() as u64 };
+        engine.admit_written(context, ADDRESSES, amount).await?;
         let seams = engine.seams();
         let id = Uuid::from_u128(seams.memory_id(seams.now()).as_u128());
         let new = NewEpisode {

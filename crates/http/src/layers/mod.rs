@@ -1,5 +1,5 @@
-//! What every request passes, in one step: request id, authentication, rate, body, timeout, panic,
-//! envelope, metrics, log line.
+//! What every request passes, in one step: request id, host, authentication, rate, body, timeout,
+//! panic, envelope, metrics, log line.
 //!
 //! One service instead of a stack of them: each boxed layer would cost an allocation and a clone on
 //! every request, and the order, which matters, would be spread over many files. The gate never
@@ -9,13 +9,16 @@
 pub(crate) mod auth;
 pub(crate) mod body;
 pub(crate) mod cookie;
+pub(crate) mod host;
 mod rate;
+mod slow;
 pub(crate) mod token;
 pub(crate) mod ucan;
 pub(crate) mod view;
 
 use crate::HttpOptions;
 use crate::error::{Failure, Shape};
+use crate::listen::Peer;
 use crate::metrics::{Metrics, RouteMetrics};
 use crate::routes::{self, Openness, Timing};
 use auth::{Found, Shown};
@@ -24,10 +27,13 @@ use axum::response::Response;
 use body::BodyLimits;
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::{HeaderName, HeaderValue, Method};
-use loci_engine::{Context, Engine, Identified, as_one_request};
+use host::Hosts;
+use http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
+use loci_engine::{Context, Engine, Error, Identified, as_one_request};
 use loci_model::{Audience, Caller, PrincipalId, RequestId};
 use rate::RateLimit;
+use slow::SlowDown;
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -51,7 +57,9 @@ const NO_ROUTE: &str = "none";
 struct Shared {
     engine: Engine,
     metrics: Arc<Metrics>,
+    hosts: Arc<Hosts>,
     rate: Option<RateLimit>,
+    slow: SlowDown,
     tokens: Option<Arc<Tokens>>,
     ucans: Option<Arc<Ucans>>,
     body: BodyLimits,
@@ -71,12 +79,14 @@ impl GateLayer {
             is_replica: engine.is_replica(),
             engine,
             metrics,
+            hosts: Arc::clone(&options.hosts),
+            slow: SlowDown::default(),
             rate: options.requests_per_second.map(RateLimit::new),
             tokens: options.tokens.clone(),
             ucans: options.ucans.clone(),
             body: BodyLimits::new(options),
             request_timeout: options.request_timeout,
-            nobody: Identified(Arc::new(Err(loci_engine::Error::Unauthenticated(
+            nobody: Identified(Arc::new(Err(Error::Unauthenticated(
                 "an API key is needed: send it as Authorization: Bearer KEY or X-Api-Key: KEY",
             )))),
         }))
@@ -126,6 +136,8 @@ struct Seen {
     method: Method,
     route: Arc<RouteMetrics>,
     principal: Option<PrincipalId>,
+    /// Whether a credential was shown that opens nothing.
+    is_failure: bool,
     started: Instant,
 }
 
@@ -145,14 +157,21 @@ impl Shared {
             method: request.method().clone(),
             route: self.metrics.route(route),
             principal: None,
+            is_failure: false,
             started: Instant::now(),
         };
+        let strange = self.hosts.check(&request, route).err();
+        let peer = request.extensions().get::<Peer>().copied();
         request.extensions_mut().insert(id);
         let work = async {
+            if let Some(strange) = strange {
+                body::discard(&mut request, timing, &self.body).await?;
+                return Err(strange);
+            }
             match openness {
                 Openness::Anybody => self.answer_anybody(request, inner, timing).await,
                 Openness::Newcomers => self.greet(request, inner, timing).await,
-                Openness::Known => self.work(request, inner, timing, &mut seen.principal, id).await,
+                Openness::Known => self.work(request, inner, timing, &mut seen).await,
             }
         };
         let outcome = AssertUnwindSafe(work).catch_unwind();
@@ -181,10 +200,19 @@ impl Shared {
             response.headers_mut().insert(X_REQUEST_ID, shown.clone());
         }
         response.headers_mut().insert(REQUEST_ID, shown);
+        keep_private(&mut response);
         if self.is_replica {
             self.mark_stale(&mut response, openness != Openness::Anybody).await;
         }
         self.note(&seen, &response);
+        let is_newcomer = openness == Openness::Newcomers;
+        seen.is_failure |= is_newcomer && response.status() == StatusCode::UNAUTHORIZED;
+        if let (true, Some(Peer(from))) = (seen.is_failure, peer) {
+            let wait = self.slow.after_failure(from, Instant::now());
+            if !wait.is_zero() {
+                tokio::time::sleep(wait).await;
+            }
+        }
         response
     }
 
@@ -193,8 +221,7 @@ impl Shared {
         mut request: Request,
         mut inner: S,
         timing: Timing,
-        principal: &mut Option<PrincipalId>,
-        id: RequestId,
+        seen: &mut Seen,
     ) -> Result<Response, Failure>
     where
         S: Service<Request, Response = Response, Error = Infallible>,
@@ -206,12 +233,20 @@ impl Shared {
         let eyes = view::wanted(method, matched.map_or(NO_ROUTE, MatchedPath::as_str), headers);
         let in_path = matched.and_then(|matched| auth::in_path(matched.as_str(), path));
         let (tokens, in_path) = (self.tokens.as_deref(), in_path.as_deref());
-        let found = match routes::is_for_visitors(path) {
-            true => ucan::find_visitor(&self.engine, self.ucans.as_deref(), headers).await,
-            false => {
+        let found = match (routes::is_for_visitors(path), self.ucans.as_deref()) {
+            (false, _) => {
                 auth::find_caller(&self.engine, tokens, method, headers, in_path, operator).await
             }
+            (true, Some(ucans)) => {
+                let from = request.extensions().get::<Peer>().map(|Peer(from)| *from);
+                ucan::find_visitor(&self.engine, ucans, headers, from).await
+            }
+            (true, None) => {
+                body::discard(&mut request, timing, &self.body).await?;
+                return Err(Failure::new(StatusCode::NOT_FOUND, ucan::CLOSED));
+            }
         };
+        seen.is_failure = matches!(found, Found::Refused(Error::Unauthenticated(_)));
         let (found, viewer) = match eyes {
             Ok(None) => (found, None),
             Ok(Some(whose)) => view::borrow(&self.engine, found, &whose).await,
@@ -248,23 +283,23 @@ impl Shared {
                     request.extensions_mut().insert(appended);
                 }
                 request.extensions_mut().insert(Shown(fingerprint));
-                *principal = Some(caller.principal);
+                seen.principal = Some(caller.principal);
                 let idempotency = body::take(&mut request, timing, &self.body).await?;
                 let caller = narrowed(caller);
-                Identified(Arc::new(Ok(Context { caller, request: id, idempotency })))
+                Identified(Arc::new(Ok(Context { caller, request: seen.id, idempotency })))
             }
             Found::Visitor(caller, _, visit) => {
                 request.extensions_mut().insert(visit);
-                *principal = Some(caller.principal);
+                seen.principal = Some(caller.principal);
                 let idempotency = body::take(&mut request, timing, &self.body).await?;
                 let caller = narrowed(caller);
-                Identified(Arc::new(Ok(Context { caller, request: id, idempotency })))
+                Identified(Arc::new(Ok(Context { caller, request: seen.id, idempotency })))
             }
             Found::Operator(caller) => {
-                *principal = Some(caller.principal);
+                seen.principal = Some(caller.principal);
                 let idempotency = body::take(&mut request, timing, &self.body).await?;
                 let caller = narrowed(caller);
-                Identified(Arc::new(Ok(Context { caller, request: id, idempotency })))
+                Identified(Arc::new(Ok(Context { caller, request: seen.id, idempotency })))
             }
         };
         request.extensions_mut().insert(identified);
@@ -334,12 +369,23 @@ impl Shared {
     }
 }
 
+/// Answers are what they say they are, and nobody on the way keeps them; a route that knows better has
+/// said so itself.
+fn keep_private(response: &mut Response) {
+    const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+    const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+    let headers = response.headers_mut();
+    headers.entry(X_CONTENT_TYPE_OPTIONS).or_insert(NO_SNIFF);
+    headers.entry(CACHE_CONTROL).or_insert(NO_STORE);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use axum::Router;
     use axum::body::Body;
     use axum::routing::any;
+    use loci_engine::Secret;
     use loci_engine::seam::Seams;
     use loci_storage_memory::MemStorage;
     use tower::ServiceExt;
@@ -363,5 +409,33 @@ mod tests {
             let response = router.oneshot(request).await.unwrap();
             assert_eq!(response.status(), status, "{route}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_credentials_that_open_nothing_are_answered_later_and_later() {
+        const GOOD: &str = "a-key-of-somebody-here";
+        let options = HttpOptions::default();
+        let engine = Engine::new(Arc::new(MemStorage::new()), Seams::real());
+        engine.bootstrap(Some(&Secret::given(GOOD))).await.unwrap();
+        let gate = GateLayer::new(engine, Arc::new(Metrics::new()), &options);
+        let router = Router::new().route("/v1/whoami", any(async || ())).layer(gate);
+        let ask = async |key: &str, from: [u8; 4]| {
+            let request = Request::get("/v1/whoami").header("host", "localhost");
+            let mut request = request.header("x-api-key", key).body(Body::empty()).unwrap();
+            request.extensions_mut().insert(Peer(from.into()));
+            let began = Instant::now();
+            router.clone().oneshot(request).await.unwrap();
+            began.elapsed()
+        };
+        let (guesser, other) = ([192, 0, 2, 1], [192, 0, 2, 2]);
+        for _ in 0..300 {
+            assert_eq!(ask("a-guess", guesser).await, Duration::ZERO);
+        }
+        let waits = [ask("a-guess", guesser).await, ask("a-guess", guesser).await];
+        assert!(waits.iter().all(|wait| *wait >= Duration::from_millis(50)), "{waits:?}");
+        assert!(waits.iter().all(|wait| *wait <= Duration::from_secs(1)), "{waits:?}");
+        assert_eq!(ask(GOOD, guesser).await, Duration::ZERO, "a valid key is never held up");
+        assert_eq!(ask("", guesser).await, Duration::ZERO, "nothing was shown");
+        assert_eq!(ask("a-guess", other).await, Duration::ZERO);
     }
 }

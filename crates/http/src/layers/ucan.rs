@@ -2,7 +2,8 @@
 //! nothing there, and a UCAN opens nothing elsewhere.
 //!
 //! Tokens are verified on every request and kept nowhere. Keys of issuers whose DID does not hold
-//! them are looked up by a [`KeySource`], after everything else about the token was found good.
+//! them are looked up by a [`KeySource`]: first those of whoever made the token, and those of its proofs
+//! only when that one's signature holds. A token is worth few lookups, and so is an address.
 
 mod known;
 
@@ -14,10 +15,17 @@ use loci_model::{Level, Timestamp};
 use loci_ucan::{Did, Key, Keys, Refused, Terms, Token, Verified};
 use std::collections::BTreeSet;
 use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 /// Characters of a room's id.
 const ROOM_CHARS_MAX: usize = 255;
+/// Lookups of keys for one token: whoever made it, the user, and one in between.
+const LOOKUPS_MAX: u32 = 3;
+
+/// What is told where no visitors are taken.
+pub(super) const CLOSED: &str =
+    "this server does not serve QiForge; [qiforge] in its configuration turns that on";
 
 /// Looks up the keys of somebody whose DID does not hold them.
 pub trait KeySource: Send + Sync {
@@ -36,6 +44,8 @@ pub struct UcanOptions {
     pub source: Arc<dyn KeySource>,
     /// Whether a claim to everything is taken as one to memory.
     pub accepts_star: bool,
+    /// In how many seconds a token must end.
+    pub lifetime_max: u32,
     /// Who may come; without a list, everybody.
     pub users: Option<BTreeSet<Did>>,
     /// Through whom they may come; without a list, through everybody and in person.
@@ -61,24 +71,49 @@ impl Ucans {
         Self { options, known }
     }
 
-    async fn verify(&self, presented: &str, now: Timestamp) -> Result<Verified, Error> {
+    async fn verify(
+        &self,
+        presented: &str,
+        now: Timestamp,
+        from: IpAddr,
+    ) -> Result<Verified, Error> {
         let terms = Terms {
             audiences: &self.options.audiences,
             now: now.as_micros().div_euclid(1_000_000),
             accepts_star: self.options.accepts_star,
+            lifetime_max: Some(self.options.lifetime_max),
         };
         let token = Token::parse(presented).map_err(refusal)?;
-        let mut keys = Keys::new();
+        let mut learned = Learned { keys: Keys::new(), lookups: 0, from };
+        self.learn(&mut learned, token.invoker(&terms).map_err(refusal)?).await?;
+        token.check_invoker(&terms, &learned.keys).map_err(refusal)?;
         for issuer in token.issuers(&terms).map_err(refusal)? {
-            let found = match self.options.keys.get(&issuer) {
-                Some(vouched) => vouched.clone(),
-                None => self.known.find(&issuer).await,
-            };
-            keys.insert(issuer, found);
+            self.learn(&mut learned, &issuer).await?;
         }
-        let verified = token.verify(&terms, &keys).map_err(refusal)?;
+        let verified = token.verify(&terms, &learned.keys).map_err(refusal)?;
         self.check_lists(&verified)?;
         Ok(verified)
+    }
+
+    /// Finds the keys of an issuer, unless its DID holds them.
+    async fn learn(&self, learned: &mut Learned, issuer: &Did) -> Result<(), Error> {
+        const TOO_MANY: Error = Error::Unauthenticated(
+            "the token names more issuers whose keys would have to be looked up than are taken",
+        );
+        if issuer.method() == "key" || learned.keys.contains_key(issuer) {
+            return Ok(());
+        }
+        let known = self.options.keys.get(issuer).cloned().or_else(|| self.known.kept(issuer));
+        let keys = match known {
+            Some(keys) => keys,
+            None if learned.lookups == LOOKUPS_MAX => return Err(TOO_MANY),
+            None => {
+                learned.lookups += 1;
+                self.known.find(issuer, learned.from).await?
+            }
+        };
+        learned.keys.insert(issuer.clone(), keys);
+        Ok(())
     }
 
     fn check_lists(&self, verified: &Verified) -> Result<(), Error> {
@@ -97,6 +132,13 @@ impl Ucans {
     }
 }
 
+/// What was found out for one token.
+struct Learned {
+    keys: Keys,
+    lookups: u32,
+    from: IpAddr,
+}
+
 fn refusal(refused: Refused) -> Error {
     match refused.status {
         403 => Error::Denied(refused.why),
@@ -107,10 +149,13 @@ fn refusal(refused: Refused) -> Error {
 /// Who visits, and which room they mean. Never refuses by itself.
 pub(super) async fn find_visitor(
     engine: &Engine,
-    ucans: Option<&Ucans>,
+    ucans: &Ucans,
     headers: &HeaderMap,
+    from: Option<IpAddr>,
 ) -> Found {
-    match visit(engine, ucans, headers).await {
+    // Nothing but the network has an address.
+    let from = from.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    match visit(engine, ucans, headers, from).await {
         Ok(found) => found,
         Err(error) => Found::Refused(error),
     }
@@ -118,20 +163,19 @@ pub(super) async fn find_visitor(
 
 async fn visit(
     engine: &Engine,
-    ucans: Option<&Ucans>,
+    ucans: &Ucans,
     headers: &HeaderMap,
+    from: IpAddr,
 ) -> Result<Found, Error> {
     const WANTED: Error = Error::Unauthenticated(
         "a UCAN is needed: send it as Authorization: Bearer TOKEN with X-Auth-Type: ucan",
     );
-    let ucans =
-        ucans.ok_or(Error::Unauthenticated("this server does not take QiForge's tokens"))?;
     let kind = headers.get("x-auth-type").and_then(|value| value.to_str().ok());
     if !kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("ucan")) {
         return Err(WANTED);
     }
     let presented = bearer(headers).map(str::trim).filter(|text| !text.is_empty());
-    let verified = ucans.verify(presented.ok_or(WANTED)?, engine.seams().now()).await?;
+    let verified = ucans.verify(presented.ok_or(WANTED)?, engine.seams().now(), from).await?;
     let (user, oracle) = (verified.user.as_str(), verified.oracle.as_ref().map(Did::as_str));
     let expires_at = verified
         .expires_at

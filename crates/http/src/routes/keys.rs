@@ -119,6 +119,8 @@ pub(crate) struct KeyView {
     audience: AudienceName,
     /// Whether it may act for any agent that a request names.
     acts_for_agents: bool,
+    /// The console session that it was made in and ends with.
+    console_session: Option<String>,
     /// Since when.
     created_at: String,
     /// Until when.
@@ -129,11 +131,13 @@ pub(crate) struct KeyView {
 
 impl From<ApiKey> for KeyView {
     fn from(key: ApiKey) -> Self {
+        let (name, session) = loci_engine::made_in(&key);
+        let (name, console_session) = (name.to_owned(), session.map(str::to_owned));
         let stores = key.scope.stores;
         Self {
             id: key.id.to_string(),
             kind: "api_key",
-            name: key.name,
+            name,
             hint: key.hint,
             principal: key.principal.to_string(),
             level: key.scope.power.into(),
@@ -141,6 +145,7 @@ impl From<ApiKey> for KeyView {
             session_id: key.session.map(|session| session.to_string()),
             audience: key.audience.into(),
             acts_for_agents: key.acts_for_agents,
+            console_session,
             created_at: key.created_at.to_string(),
             expires_at: time(key.expires_at),
             revoked_at: time(key.revoked_at),
@@ -170,7 +175,8 @@ pub(crate) async fn list(
     Ok(Json(List { data }))
 }
 
-/// Makes a key.
+/// Makes a key. In a console session it ends with the session, unless the request has a key in a header
+/// beside the cookie: then that key makes it.
 #[utoipa::path(post, path = "/v1/api_keys",
     tag = "API keys", operation_id = "api_keys_create", request_body = KeyRequest,
     responses((status = 200, body = NewKeyView)))]

@@ -53,9 +53,6 @@ async fn a_key_signs_in_and_the_cookie_opens_what_the_key_does() {
     );
     assert_eq!((&session["view_as"], &session["stores"]), (&Value::Null, &Value::Null));
     assert_eq!(session["actor"]["type"], "api_actor");
-    let new = json!({"name": "made in the console"});
-    let made = page(&server, "POST", "/v1/api_keys", &cookie, new).await.ok();
-    assert_eq!(made["expires_at"], Value::Null, "it does not end with the browser's session");
     let ended = page(&server, "POST", "/console/logout", &cookie, json!({})).await;
     assert_eq!(ended.status, 204);
     assert!(ended.headers["set-cookie"].to_str().unwrap().contains("Max-Age=0"));
@@ -72,6 +69,63 @@ async fn a_key_signs_in_and_the_cookie_opens_what_the_key_does() {
         .map(|event| event["kind"].as_str().unwrap())
         .collect();
     assert_eq!(told, ["key_created", "key_revoked"]);
+}
+
+#[tokio::test]
+async fn what_a_browser_makes_ends_with_its_session() {
+    let server = Server::new().await;
+    let cookie = signed_in(&server, ADMIN).await;
+    let session = page(&server, "GET", "/console/session", &cookie, Value::Null).await.ok();
+    let opens = async |secret: &Value| {
+        let key = secret.as_str().unwrap();
+        server.call(key, "GET", "/v1/whoami", Value::Null).await.status == 200
+    };
+    let new = json!({"name": "made (in a hurry)"});
+    let made = page(&server, "POST", "/v1/api_keys", &cookie, new).await.ok();
+    assert_eq!(made["name"], "made (in a hurry)");
+    assert_eq!(made["expires_at"], session["expires_at"], "as long as the session and no longer");
+    let secret = made["secret"].as_str().unwrap();
+    // Nor does what that key makes live longer, nor the browser that signs in with it.
+    let second = server.call(secret, "POST", "/v1/api_keys", json!({"name": "second"})).await.ok();
+    assert_eq!(second["console_session"], made["console_session"]);
+    let other = signed_in(&server, secret).await;
+    let new = json!({"name": "third", "principal": "admin"});
+    let third = page(&server, "POST", "/v1/api_keys", &other, new).await.ok();
+    let longer = json!({"name": "longer", "expires_in_seconds": 13 * 3600});
+    for refused in [
+        page(&server, "POST", "/v1/api_keys", &cookie, longer.clone()).await,
+        server.call(secret, "POST", "/v1/api_keys", longer.clone()).await,
+        server.call(secret, "POST", "/console/links", json!({})).await,
+        page(&server, "POST", "/console/links", &cookie, json!({})).await,
+    ] {
+        refused.refused(403, "permission_error");
+    }
+    // Whoever shows the key itself makes what lasts.
+    let request = from_page("POST", "/v1/api_keys", Some(&cookie));
+    let request = request.header("authorization", format!("Bearer {ADMIN}"));
+    let lasting = server.send(request.body(Body::from(longer.to_string())).unwrap()).await.ok();
+    assert_eq!(lasting["console_session"], Value::Null);
+    for key in [&made, &second, &third, &lasting] {
+        assert!(opens(&key["secret"]).await, "{key}");
+    }
+    assert_eq!(page(&server, "POST", "/console/logout", &cookie, json!({})).await.status, 204);
+    for key in [&made, &second, &third] {
+        assert!(!opens(&key["secret"]).await, "{key}");
+    }
+    assert!(opens(&lasting["secret"]).await);
+    let reply = page(&server, "GET", "/console/session", &other, Value::Null).await;
+    reply.refused(401, "authentication_error");
+    // Revoking the session from elsewhere does the same.
+    let cookie = signed_in(&server, ADMIN).await;
+    let made = page(&server, "POST", "/v1/api_keys", &cookie, json!({"name": "x"})).await.ok();
+    let session = made["console_session"].as_str().unwrap();
+    server.delete(&format!("/v1/api_keys/{session}")).await.ok();
+    assert!(!opens(&made["secret"]).await);
+    let listed = server.get("/v1/api_keys").await.ok();
+    let is_it = |key: &&Value| key["id"] == made["id"];
+    let found = listed["data"].as_array().unwrap().iter().find(is_it).unwrap();
+    assert_eq!((&found["name"], &found["console_session"]), (&json!("x"), &json!(session)));
+    assert!(found["revoked_at"].is_string());
 }
 
 #[tokio::test]
@@ -131,7 +185,12 @@ async fn what_is_no_key_signs_nobody_in() {
     }
     let large = json!({ "key": "x".repeat(5000) });
     login(&server, large).await.refused(413, "request_too_large");
-    for name in ["console session", "console link", "console session (apikey_1)"] {
+    for name in [
+        "console session",
+        "console link",
+        "console session (apikey_1)",
+        "mine (made in console session apikey_1)",
+    ] {
         let reply = server.post("/v1/api_keys", json!({ "name": name })).await;
         reply.refused(400, "invalid_request_error");
     }

@@ -36,7 +36,7 @@ async fn run(options: HttpOptions, doors: Router) -> Running {
 }
 
 fn get_request(path: &str) -> String {
-    format!("GET {path} HTTP/1.1\r\nhost: loci\r\nx-api-key: {ADMIN}\r\n\r\n")
+    format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: {ADMIN}\r\n\r\n")
 }
 
 /// Sends one request on a connection and reads the head and the first part of the answer.
@@ -61,7 +61,7 @@ async fn a_connection_serves_many_requests_and_metrics_are_open_here() {
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
         assert!(answer.contains("request-id: req_"), "{answer}");
     }
-    let request = "GET /metrics HTTP/1.1\r\nhost: loci\r\n\r\n";
+    let request = "GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n";
     let answer = ask(&mut stream, request).await.unwrap();
     assert!(answer.contains("loci_connections "), "{answer}");
 }
@@ -250,7 +250,7 @@ async fn too_many_headers_are_refused_and_slow_ones_cut() {
     let many: String = (0..200).map(|number| format!("x-{number}: y\r\n")).collect();
     for head in [many, format!("x-wide: {}\r\n", "y".repeat(200 * 1024))] {
         let mut stream = TcpStream::connect(running.addr).await.unwrap();
-        let request = format!("GET /healthz HTTP/1.1\r\nhost: loci\r\n{head}\r\n");
+        let request = format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\n{head}\r\n");
         let answer = ask(&mut stream, &request).await;
         // The close may overtake the answer while we are still writing.
         assert!(
@@ -294,7 +294,7 @@ async fn upload(
 }
 
 fn post_head(path: &str, body: &str) -> String {
-    format!("POST {path} HTTP/1.1\r\nhost: loci\r\nx-api-key: {ADMIN}\r\n{body}\r\n\r\n")
+    format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: {ADMIN}\r\n{body}\r\n\r\n")
 }
 
 #[tokio::test]
@@ -357,7 +357,7 @@ async fn on_its_socket_the_operator_needs_no_key() {
         serve(listener, router, &options, Box::pin(std::future::pending())).await
     });
     let mut stream = UnixStream::connect(&path).await.unwrap();
-    let request = "GET /v1/api_keys HTTP/1.1\r\nhost: loci\r\n\r\n";
+    let request = "GET /v1/api_keys HTTP/1.1\r\nhost: localhost\r\n\r\n";
     let answer = ask(&mut stream, request).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }

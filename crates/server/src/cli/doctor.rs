@@ -11,6 +11,7 @@ use crate::place::{DatabaseUrl, Place};
 use crate::{held, holder, serve, socket};
 use serde_json::{Value, json};
 use std::fs;
+use std::net::IpAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tokio::net::TcpListener;
@@ -81,14 +82,14 @@ pub(super) async fn run(
                 memories(&mut report, client).await;
             }
             let is_served = socket::connect(path).await.is_ok();
-            listen(&mut report, config.server.listen.as_deref(), is_served).await;
+            listen(&mut report, &config, is_served).await;
         }
         Origin::Place { place: Place::Database(url), .. } => {
             let config = configuration(&mut report, args);
             if database(&mut report, url).await {
                 memories(&mut report, client).await;
             }
-            listen(&mut report, config.server.listen.as_deref(), false).await;
+            listen(&mut report, &config, false).await;
         }
         Origin::Server { authority, .. } => {
             report.add("server", Verdict::Fine, authority.clone());
@@ -136,15 +137,20 @@ async fn directory(report: &mut Report, path: &Path) {
         return;
     };
     let mode = metadata.permissions().mode() & 0o777;
-    match (metadata.is_dir(), mode & 0o077) {
-        (false, _) => {
+    match (metadata.is_dir(), mode & 0o022, mode & 0o055) {
+        (false, ..) => {
             report.add("data directory", Verdict::Problem, format!("{shown} is no directory"));
             return;
         }
-        (true, 0) => report.add("data directory", Verdict::Fine, shown.to_string()),
-        (true, _) => {
-            let found = format!("{shown} is open to other users (mode {mode:o})");
+        (true, 0, 0) => report.add("data directory", Verdict::Fine, shown.to_string()),
+        (true, 0, _) => {
+            let found = format!("{shown} can be listed by other users (mode {mode:o})");
             report.add("data directory", Verdict::Note, found);
+        }
+        (true, ..) => {
+            let found = format!("{shown} can be written by other users (mode {mode:o}): chmod 700");
+            report.add("data directory", Verdict::Problem, found);
+            return;
         }
     }
     match tempfile::Builder::new().prefix(".loci-doctor-").tempfile_in(path) {
@@ -270,8 +276,8 @@ async fn memories(report: &mut Report, client: &mut Client) {
 }
 
 /// Whether a server could listen. Something that listens already is most often that server.
-async fn listen(report: &mut Report, configured: Option<&str>, is_served: bool) {
-    let wanted = configured.unwrap_or(LISTEN_DEFAULT);
+async fn listen(report: &mut Report, config: &Config, is_served: bool) {
+    let wanted = config.server.listen.as_deref().unwrap_or(LISTEN_DEFAULT);
     let address = match serve::resolve(wanted).await {
         Ok(address) => address,
         Err(failure) => return report.add("listen", Verdict::Problem, failure.message),
@@ -282,5 +288,19 @@ async fn listen(report: &mut Report, configured: Option<&str>, is_served: bool) 
             let by = if is_served { "; this directory is being served" } else { "" };
             report.add("listen", Verdict::Note, format!("{address}: {error}{by}"));
         }
+    }
+    hosts(report, config, wanted, address.ip());
+}
+
+/// By which names a server could be asked.
+fn hosts(report: &mut Report, config: &Config, told: &str, listening: IpAddr) {
+    match config.hosts(told, listening) {
+        Err(failure) => report.add("hosts", Verdict::Problem, failure.message),
+        Ok(hosts) if !listening.is_loopback() && !hosts.has_names() => report.add(
+            "hosts",
+            Verdict::Note,
+            "asked for by IP address or as localhost only; other names go into server.allowed_hosts",
+        ),
+        Ok(_) => report.add("hosts", Verdict::Fine, "this machine's names, and those it was given"),
     }
 }

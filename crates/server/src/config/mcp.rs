@@ -1,7 +1,9 @@
-//! `[mcp]`: which tools models get, and who may ask from where.
+//! `[mcp]`: which tools models get, how clients reach the server, and whose pages may ask.
 
+use super::hosts;
 use crate::mcp::{McpOptions, Profile, Profiles};
 use axum::http::Uri;
+use axum::http::uri::Authority;
 use serde::Deserialize;
 
 /// `[mcp]`
@@ -9,6 +11,7 @@ use serde::Deserialize;
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct McpSection {
     profiles: Option<Vec<Profile>>,
+    /// Where it stood before it counted for every route; `[server]` has it now.
     allowed_hosts: Vec<String>,
     allowed_origins: Vec<String>,
     public_url: Option<String>,
@@ -19,9 +22,7 @@ impl McpSection {
         if self.profiles.as_ref().is_some_and(Vec::is_empty) {
             return Err("mcp.profiles must name at least one profile".into());
         }
-        if self.allowed_hosts.iter().any(|host| host.is_empty() || host.contains('/')) {
-            return Err("mcp.allowed_hosts takes hosts, with or without a port".into());
-        }
+        hosts::check("mcp.allowed_hosts", &self.allowed_hosts)?;
         let is_origin = |text: &String| {
             let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
             host.is_some_and(|host| !host.is_empty() && !host.contains('/'))
@@ -37,28 +38,35 @@ impl McpSection {
         }
     }
 
-    /// What it means, for a server that listens there and takes tokens of this issuer. Requests for
-    /// the name that the operator gave the server are for it, and its own pages may ask.
-    pub(crate) fn options(&self, listen: Option<&str>, issuer: Option<String>) -> McpOptions {
+    /// What it means, for a server that takes tokens of this issuer. Its own pages may ask.
+    pub(crate) fn options(&self, issuer: Option<String>) -> McpOptions {
         let public_url = self.public_url.as_ref().map(|url| url.trim_end_matches('/').to_owned());
-        let mut allowed_hosts = self.allowed_hosts.clone();
         let mut allowed_origins: Vec<String> = self.allowed_origins.iter().map(with_port).collect();
         if let Some((scheme, host)) = public_url.as_deref().and_then(authority) {
-            allowed_hosts.push(host.clone());
             allowed_origins.push(with_port(&format!("{scheme}://{host}")));
         }
-        allowed_hosts.extend(listen.filter(|listen| !is_anywhere(listen)).map(str::to_owned));
         let profiles = self.profiles.as_deref().map(Profiles::of).unwrap_or_default();
-        McpOptions { profiles, allowed_hosts, allowed_origins, public_url, issuer }
+        McpOptions { profiles, allowed_origins, public_url, issuer }
+    }
+
+    /// What the server is called here, beside what `[server]` says.
+    pub(super) fn moved_hosts(&self) -> &[String] {
+        &self.allowed_hosts
+    }
+
+    /// The host that clients reach the server by.
+    pub(super) fn public_host(&self) -> Option<String> {
+        let (_, host) = authority(self.public_url.as_deref()?)?;
+        Some(host.host().to_owned())
     }
 }
 
 /// Scheme and host of a URL that has nothing else to say but a path.
-fn authority(url: &str) -> Option<(String, String)> {
+fn authority(url: &str) -> Option<(String, Authority)> {
     let uri: Uri = url.parse().ok()?;
     let scheme = uri.scheme_str().filter(|scheme| matches!(*scheme, "http" | "https"))?;
     let authority = uri.authority().filter(|host| !host.as_str().contains('@'))?;
-    uri.query().is_none().then(|| (scheme.to_owned(), authority.to_string()))
+    uri.query().is_none().then(|| (scheme.to_owned(), authority.clone()))
 }
 
 /// An origin without a port is one at the usual port, and no other.
@@ -73,32 +81,24 @@ fn with_port(origin: &String) -> String {
     }
 }
 
-/// Whether a server listens on every address, which is no name of its own.
-fn is_anywhere(listen: &str) -> bool {
-    listen.starts_with("0.0.0.0:") || listen.starts_with("[::]:")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::Config;
 
-    fn options(text: &str, listen: &str) -> Result<McpOptions, String> {
+    fn options(text: &str) -> Result<McpOptions, String> {
         let config = Config::parse(&format!("[mcp]\n{text}\n"))?;
-        Ok(config.mcp.options(Some(listen), None))
+        Ok(config.mcp.options(None))
     }
 
     #[test]
-    fn a_server_answers_to_the_names_it_was_given() {
-        let found = options("public_url = 'https://m.example.org/'", "0.0.0.0:80").unwrap();
-        assert_eq!(found.allowed_hosts, ["m.example.org"]);
+    fn a_servers_own_pages_may_ask() {
+        let found = options("public_url = 'https://m.example.org/'").unwrap();
         assert_eq!(found.allowed_origins, ["https://m.example.org:443"]);
         assert_eq!(found.public_url.as_deref(), Some("https://m.example.org"));
-        let found = options("allowed_hosts = ['a:1']", "10.0.0.1:8700").unwrap();
-        assert_eq!(found.allowed_hosts, ["a:1", "10.0.0.1:8700"]);
-        let found = options("profiles = ['default', 'memory-tool']", "[::]:1").unwrap();
+        let found = options("profiles = ['default', 'memory-tool']").unwrap();
         assert_eq!(found.profiles.spelled(), "default,memory-tool");
-        assert!(found.allowed_hosts.is_empty());
+        assert!(found.allowed_origins.is_empty());
     }
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
             "public_url = 'https://u:p@memory.example.org'",
             "hosts = []",
         ] {
-            assert!(options(bad, "127.0.0.1:1").is_err(), "{bad}");
+            assert!(options(bad).is_err(), "{bad}");
         }
     }
 }

@@ -1,19 +1,23 @@
 //! `[qiforge]`: who this server is to QiForge's oracles, whose tokens it takes, and where it finds the
 //! keys of those whose names do not hold them.
 //!
-//! Without the section the door is open to whoever can reach a loopback address, and to nobody
-//! elsewhere: anybody who can make a key can make a token.
+//! Without the section the door is closed: anybody who can make a key can make a token, and keep things
+//! here. How much is bounded, for each visitor and for all of them.
 
 use crate::exit::Failure;
-use crate::resolver::Resolver;
+use crate::resolver::{Resolver, Web};
 use loci_dialects::qiforge::{Oracle, QiforgeOptions};
+use loci_engine::VisitorLimits;
 use loci_http::{UcanOptions, Ucans};
-use loci_model::limit;
+use loci_model::query::Amount;
 use loci_ucan::{Did, Key, Keys};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
+
+/// A token that is sent about for longer than this is one too many; the runtime's last an hour.
+const TOKEN_SECONDS: u32 = 24 * 60 * 60;
 
 /// `[qiforge]`
 #[derive(Debug, Default, Deserialize)]
@@ -23,12 +27,18 @@ pub(crate) struct QiforgeSection {
     did: Option<String>,
     audiences: Vec<String>,
     indexer: Option<String>,
-    web: Option<bool>,
+    web: bool,
+    web_private: bool,
+    token_seconds: Option<u32>,
     accept_star: bool,
     ignore_room: bool,
     allow_users: Option<Vec<String>>,
     allow_oracles: Option<Vec<String>>,
     new_visitors_per_day: Option<u32>,
+    visitor_memories: Option<u64>,
+    visitor_mb: Option<u64>,
+    visitors_memories: Option<u64>,
+    visitors_mb: Option<u64>,
     keys: BTreeMap<String, Vec<String>>,
     oracles: BTreeMap<String, OracleEntry>,
 }
@@ -46,7 +56,7 @@ struct OracleEntry {
 pub(crate) struct Qiforge {
     pub(crate) ucans: Arc<Ucans>,
     pub(crate) options: QiforgeOptions,
-    pub(crate) new_visitors_per_day: u32,
+    pub(crate) visitors: VisitorLimits,
 }
 
 impl QiforgeSection {
@@ -63,6 +73,19 @@ impl QiforgeSection {
             parse("oracles", did)?;
             oracle.entity_did.iter().try_for_each(|did| parse("entity_did", did).map(drop))?;
             dids("owners", &oracle.owners)?;
+        }
+        let numbers = [
+            ("token_seconds", self.token_seconds.map(u64::from)),
+            ("visitor_memories", self.visitor_memories),
+            ("visitor_mb", self.visitor_mb),
+            ("visitors_memories", self.visitors_memories),
+            ("visitors_mb", self.visitors_mb),
+        ];
+        if let Some((name, _)) = numbers.iter().find(|(_, given)| *given == Some(0)) {
+            return Err(format!("qiforge.{name} must be at least 1"));
+        }
+        if self.web_private && !self.web {
+            return Err("qiforge.web_private says more about qiforge.web, which is off".to_owned());
         }
         match &self.indexer {
             Some(url) if !(url.starts_with("https://") || url.starts_with("http://")) => {
@@ -86,19 +109,33 @@ impl QiforgeSection {
         Ok(all)
     }
 
+    /// What visitors may keep.
+    fn visitors(&self) -> VisitorLimits {
+        const MB: u64 = 1024 * 1024;
+        let default = VisitorLimits::default();
+        let bytes = |mb: Option<u64>, otherwise| mb.map_or(otherwise, |mb| mb.saturating_mul(MB));
+        VisitorLimits {
+            new_per_day: self.new_visitors_per_day.unwrap_or(default.new_per_day),
+            each: Amount {
+                memories: self.visitor_memories.unwrap_or(default.each.memories),
+                bytes: bytes(self.visitor_mb, default.each.bytes),
+            },
+            all: Amount {
+                memories: self.visitors_memories.unwrap_or(default.all.memories),
+                bytes: bytes(self.visitors_mb, default.all.bytes),
+            },
+        }
+    }
+
     /// The door for a server that listens at an address; nothing if it stays closed.
     pub(crate) fn resolve(
         section: Option<&Self>,
         listen: SocketAddr,
-        is_loopback: bool,
     ) -> Result<Option<Qiforge>, Failure> {
         let fail = |why: String| Failure::failed(format!("configuration: {why}"));
-        let default = Self::default();
-        let is_wanted = section.map(|section| section.enabled.unwrap_or(true));
-        if !is_wanted.unwrap_or(is_loopback) {
+        let Some(section) = section.filter(|section| section.enabled.unwrap_or(true)) else {
             return Ok(None);
-        }
-        let section = section.unwrap_or(&default);
+        };
         let did = match &section.did {
             Some(did) => did.clone(),
             None if listen.ip().is_unspecified() => {
@@ -117,12 +154,18 @@ impl QiforgeSection {
         };
         let mut audiences = list("audiences", &section.audiences).map_err(fail)?;
         audiences.push(parse("did", &did).map_err(fail)?);
-        let resolver = Resolver::new(section.indexer.clone(), section.web.unwrap_or(is_loopback));
+        let web = match (section.web, section.web_private) {
+            (false, _) => Web::Off,
+            (true, false) => Web::Public,
+            (true, true) => Web::Anywhere,
+        };
+        let resolver = Resolver::new(section.indexer.clone(), web);
         let ucans = Ucans::new(UcanOptions {
             audiences,
             keys: section.keys().map_err(fail)?,
             source: Arc::new(resolver),
             accepts_star: section.accept_star,
+            lifetime_max: section.token_seconds.unwrap_or(TOKEN_SECONDS),
             users: set("allow_users", &section.allow_users).map_err(fail)?,
             oracles: set("allow_oracles", &section.allow_oracles).map_err(fail)?,
         });
@@ -136,9 +179,8 @@ impl QiforgeSection {
             ignores_room: section.ignore_room,
             oracles: oracles.collect(),
         };
-        let new_visitors_per_day =
-            section.new_visitors_per_day.unwrap_or(limit::NEW_VISITORS_PER_DAY);
-        Ok(Some(Qiforge { ucans: Arc::new(ucans), options, new_visitors_per_day }))
+        let visitors = section.visitors();
+        Ok(Some(Qiforge { ucans: Arc::new(ucans), options, visitors }))
     }
 }
 
@@ -174,7 +216,7 @@ mod tests {
     fn resolve(text: &str, listen: &str) -> Result<Option<Qiforge>, Failure> {
         let listen: SocketAddr = listen.parse().unwrap();
         let config = Config::parse(text).unwrap();
-        QiforgeSection::resolve(config.qiforge.as_ref(), listen, listen.ip().is_loopback())
+        QiforgeSection::resolve(config.qiforge.as_ref(), listen)
     }
 
     fn did(text: &str, listen: &str) -> Option<String> {
@@ -182,16 +224,33 @@ mod tests {
     }
 
     #[test]
-    fn the_door_is_open_where_only_this_machine_is_or_where_it_is_wanted() {
-        assert_eq!(did("", "127.0.0.1:8988").as_deref(), Some("did:web:127.0.0.1%3A8988"));
-        assert_eq!(did("", "[::1]:80").as_deref(), Some("did:web:%5B%3A%3A1%5D%3A80"));
+    fn the_door_is_open_where_it_is_wanted() {
+        assert_eq!(did("", "127.0.0.1:8988"), None);
         assert_eq!(did("", "192.0.2.1:8988"), None);
         assert_eq!(did("[qiforge]\nenabled = false\n", "127.0.0.1:1"), None);
+        let derived = did("[qiforge]\n", "127.0.0.1:8988");
+        assert_eq!(derived.as_deref(), Some("did:web:127.0.0.1%3A8988"));
+        let derived = did("[qiforge]\n", "[::1]:80");
+        assert_eq!(derived.as_deref(), Some("did:web:%5B%3A%3A1%5D%3A80"));
         assert!(did("[qiforge]\n", "192.0.2.1:8988").is_some());
         let named = "[qiforge]\ndid = 'did:web:m.example'\n";
         assert_eq!(did(named, "0.0.0.0:1").as_deref(), Some("did:web:m.example"));
         let failure = resolve("[qiforge]\n", "0.0.0.0:1").err().unwrap();
         assert!(failure.message.contains("qiforge.did"), "{}", failure.message);
+    }
+
+    #[test]
+    fn visitors_have_bounds_that_can_be_set() {
+        let limits = |text: &str| {
+            resolve(&format!("[qiforge]\n{text}"), "127.0.0.1:1").unwrap().unwrap().visitors
+        };
+        assert_eq!(limits(""), VisitorLimits::default());
+        let set = limits(
+            "visitor_memories = 3\nvisitor_mb = 2\nvisitors_memories = 9\nvisitors_mb = 5\n",
+        );
+        assert_eq!(set.each, Amount { memories: 3, bytes: 2 << 20 });
+        assert_eq!(set.all, Amount { memories: 9, bytes: 5 << 20 });
+        assert_eq!(limits("new_visitors_per_day = 0\n").new_per_day, 0);
     }
 
     #[test]
@@ -217,5 +276,8 @@ mod tests {
         assert!(why("[qiforge.oracles.x]\n").contains("qiforge.oracles"));
         assert!(why("[qiforge.oracles.'did:x:o']\nowners = ['me']\n").contains("owners"));
         assert!(why("[qiforge]\nstar = true\n").contains("star"));
+        assert!(why("[qiforge]\nvisitor_mb = 0\n").contains("qiforge.visitor_mb"));
+        assert!(why("[qiforge]\ntoken_seconds = 0\n").contains("qiforge.token_seconds"));
+        assert!(why("[qiforge]\nweb_private = true\n").contains("qiforge.web_private"));
     }
 }

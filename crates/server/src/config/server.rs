@@ -1,8 +1,8 @@
-//! `[server]`: where to listen, and where memories are kept.
+//! `[server]`: where to listen, what the server is called, and where memories are kept.
 //!
 //! A database's URL with a password in it is a secret, so the file only says where to find it.
 
-use super::env;
+use super::{env, hosts};
 use crate::exit::Failure;
 use crate::place::{DatabaseUrl, Place};
 use serde::Deserialize;
@@ -14,6 +14,8 @@ use std::path::PathBuf;
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ServerSection {
     pub(crate) listen: Option<String>,
+    /// What else the server is called, by those who ask it.
+    pub(crate) allowed_hosts: Vec<String>,
     /// Whether the database is a replica, which is only read.
     pub(crate) replica: bool,
     data: Option<PathBuf>,
@@ -24,6 +26,7 @@ pub(crate) struct ServerSection {
 
 impl ServerSection {
     pub(super) fn check(&self) -> Result<(), String> {
+        hosts::check("server.allowed_hosts", &self.allowed_hosts)?;
         let named = [
             self.data.is_some(),
             self.database.is_some(),

@@ -23,9 +23,15 @@ pub(crate) struct JwtSection {
     issuer: Option<String>,
     audience: Option<String>,
     agent_claim: Option<String>,
+    new_agents_per_day: Option<u32>,
 }
 
 impl JwtSection {
+    /// How many agents that nobody has heard of tokens may name on one day.
+    pub(super) fn new_agents_per_day(&self) -> u32 {
+        self.new_agents_per_day.unwrap_or(limit::NEW_AGENTS_PER_DAY)
+    }
+
     pub(super) fn issuer(&self) -> Option<String> {
         self.issuer.clone()
     }

@@ -42,8 +42,6 @@ pub(crate) const PROFILES: HeaderName = HeaderName::from_static("loci-mcp-profil
 pub(crate) struct McpOptions {
     /// The tools that are there.
     pub(crate) profiles: Profiles,
-    /// Hosts that requests may be for, besides this machine's own names.
-    pub(crate) allowed_hosts: Vec<String>,
     /// Origins whose pages may ask, besides this machine's own.
     pub(crate) allowed_origins: Vec<String>,
     /// How clients reach the server, without a slash at its end.
@@ -56,7 +54,6 @@ pub(crate) struct McpOptions {
 const NO_KEY: Error = Error::Unauthenticated("an API key is needed");
 
 /// This machine, whatever the port.
-const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 const LOOPBACK_ORIGINS: [&str; 6] = [
     "http://localhost:*",
     "http://127.0.0.1:*",
@@ -85,14 +82,9 @@ pub(crate) fn router(
     body_bytes_max: usize,
     stopping: watch::Receiver<bool>,
 ) -> Router {
-    let with = |own: &[&str], more: &[String]| {
-        own.iter().map(|one| (*one).to_owned()).chain(more.iter().cloned()).collect()
-    };
-    let who = EndpointOptions {
-        allowed_hosts: with(&LOOPBACK_HOSTS, &options.allowed_hosts),
-        allowed_origins: with(&LOOPBACK_ORIGINS, &options.allowed_origins),
-        body_bytes_max,
-    };
+    let own = LOOPBACK_ORIGINS.iter().map(|origin| (*origin).to_owned());
+    let allowed_origins = own.chain(options.allowed_origins.iter().cloned()).collect();
+    let who = EndpointOptions { allowed_origins, body_bytes_max };
     let endpoints = std::array::from_fn(|_| OnceLock::new());
     let door = Arc::new(Door { engine, tools, options, who, stopping, endpoints });
     Router::new()

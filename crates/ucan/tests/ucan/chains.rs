@@ -20,7 +20,7 @@ const SERVER: &str = "did:web:memory.example.org";
 
 fn verify_with(token: &str, keys: &Keys, accepts_star: bool) -> Result<Verified, Refused> {
     let audiences = [Did::parse(SERVER).unwrap()];
-    let terms = Terms { audiences: &audiences, now: NOW, accepts_star };
+    let terms = Terms { audiences: &audiences, now: NOW, accepts_star, lifetime_max: None };
     let token = Token::parse(token)?;
     token.issuers(&terms)?;
     token.verify(&terms, keys)
@@ -97,6 +97,54 @@ fn the_user_is_never_taken_from_a_proof_that_does_not_hold() {
     // An invocation that somebody else signed.
     let token = Draft { signer: &thief, ..Draft::new(&victim, SERVER) }.token();
     refused(&token, 401, "not its issuer's");
+}
+
+#[test]
+fn a_token_ends_as_soon_as_the_server_says() {
+    let (user, oracle) = (Signer::new(1), Signer::new(2));
+    let audiences = [Did::parse(SERVER).unwrap()];
+    let terms =
+        Terms { audiences: &audiences, now: NOW, accepts_star: false, lifetime_max: Some(3600) };
+    let check = |expires: Option<i64>, is_taken: bool| {
+        // The grant behind it may last: it is the invocation that is sent about.
+        let grant = Draft::new(&user, &oracle.did).sign();
+        let draft = Draft { expires, ..Draft::new(&oracle, SERVER) };
+        let token = Token::parse(&draft.by(&[&grant]).token()).unwrap();
+        let outcomes = [
+            token.invoker(&terms).map(|_| ()),
+            token.check_invoker(&terms, &Keys::new()),
+            token.issuers(&terms).map(|_| ()),
+            token.verify(&terms, &Keys::new()).map(|_| ()),
+        ];
+        for outcome in outcomes {
+            assert_eq!(outcome.is_ok(), is_taken, "{expires:?}");
+        }
+    };
+    check(Some(NOW + 1), true);
+    check(Some(NOW + 3600), true);
+    check(Some(NOW + 3601), false);
+    check(Some(i64::MAX), false);
+    check(None, false);
+}
+
+#[test]
+fn the_invokers_own_signature_can_be_checked_alone() {
+    let (oracle, thief) = (Signer::named("did:ixo:oracle", 2), Signer::new(3));
+    let audiences = [Did::parse(SERVER).unwrap()];
+    let terms = Terms { audiences: &audiences, now: NOW, accepts_star: false, lifetime_max: None };
+    let strangers = Signer::named("did:web:127.0.0.1%3A22", 4);
+    let proof = Draft::new(&strangers, &oracle.did).sign();
+    let own = Key::from_multibase(oracle.key().strip_prefix("did:key:").unwrap()).unwrap();
+    let keys = Keys::from([(Did::parse(&oracle.did).unwrap(), vec![own])]);
+    let check = |signer: &Signer, keys: &Keys| {
+        let draft = Draft { signer, ..Draft::new(&oracle, SERVER) };
+        let token = Token::parse(&draft.by(&[&proof]).token()).unwrap();
+        assert_eq!(token.invoker(&terms).unwrap().as_str(), oracle.did);
+        token.check_invoker(&terms, keys).is_ok()
+    };
+    assert!(check(&oracle, &keys));
+    assert!(!check(&thief, &keys), "somebody else signed it");
+    assert!(!check(&oracle, &Keys::new()), "nobody knows the key");
 }
 
 #[test]
@@ -186,7 +234,7 @@ fn only_keys_that_could_matter_are_asked_for() {
     let over = Draft::new(&late, &oracle.did).until(NOW).sign();
     let token = Draft::new(&oracle, SERVER).by(&[&elsewhere, &over, &good]).token();
     let audiences = [Did::parse(SERVER).unwrap()];
-    let terms = Terms { audiences: &audiences, now: NOW, accepts_star: false };
+    let terms = Terms { audiences: &audiences, now: NOW, accepts_star: false, lifetime_max: None };
     let asked = Token::parse(&token).unwrap().issuers(&terms).unwrap();
     let asked: Vec<&str> = asked.iter().map(Did::as_str).collect();
     assert_eq!(asked, [user.did.as_str(), oracle.did.as_str()]);

@@ -8,7 +8,7 @@ fn recorded_tokens_are_taken_and_refused_as_they_say() {
     let recorded: Value = serde_json::from_str(include_str!("vectors.json")).unwrap();
     let audiences = [Did::parse(recorded["audience"].as_str().unwrap()).unwrap()];
     let now = recorded["now"].as_i64().unwrap();
-    let terms = Terms { audiences: &audiences, now, accepts_star: false };
+    let terms = Terms { audiences: &audiences, now, accepts_star: false, lifetime_max: None };
     let mut known = Keys::new();
     for (did, keys) in recorded["keys"].as_object().unwrap() {
         let key = |text: &Value| {

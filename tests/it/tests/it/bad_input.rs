@@ -336,9 +336,9 @@ fn bad_methods_and_beta_headers_are_refused() {
 fn oversize_requests_are_cut_off() {
     let target = Target::new();
     let create = target.api.path("/memories");
-    let head =
-        format!("POST {create} HTTP/1.1\r\nhost: loci\r\nauthorization: Bearer {ADMIN_KEY}\r\n")
-            + "anthropic-beta: agent-memory-2026-07-22\r\ncontent-type: application/json\r\n";
+    let head = format!(
+        "POST {create} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {ADMIN_KEY}\r\n"
+    ) + "anthropic-beta: agent-memory-2026-07-22\r\ncontent-type: application/json\r\n";
 
     // A body announced as 10 GiB is refused without waiting for it.
     let huge = format!("{head}content-length: 10737418240\r\n\r\n{{");
@@ -362,7 +362,7 @@ fn oversize_requests_are_cut_off() {
     // Refused below the routes, where no envelope is promised: headers without measure, nonsense.
     let many: String = (0..5000).map(|number| format!("x-{number}: y\r\n")).collect();
     let wide = format!("x-wide: {}\r\n", "y".repeat(2 << 20));
-    let long_url = format!("GET /{} HTTP/1.1\r\nhost: loci\r\n\r\n", "x".repeat(1 << 20));
+    let long_url = format!("GET /{} HTTP/1.1\r\nhost: localhost\r\n\r\n", "x".repeat(1 << 20));
     let raw = [
         format!("{head}{many}\r\n"),
         format!("{head}{wide}\r\n"),

@@ -32,7 +32,7 @@ impl Request {
     /// Sends it, and does not wait for the answer.
     fn send_and_cut(&self, server: &Server, after: Duration) {
         let body = self.body.as_ref().map_or_else(String::new, Value::to_string);
-        let mut message = format!("{} {} HTTP/1.1\r\nhost: loci\r\n", self.method, self.url);
+        let mut message = format!("{} {} HTTP/1.1\r\nhost: localhost\r\n", self.method, self.url);
         message += &format!("authorization: Bearer {ADMIN_KEY}\r\n");
         message += &format!("idempotency-key: {}\r\n", self.key);
         if self.body.is_some() {

@@ -1,7 +1,9 @@
 //! Promise: no route is open by accident. Every path and method the server's own OpenAPI document
 //! lists answers 401 without a key, except the few that are meant to be open.
 
-use loci_it::{ADMIN_KEY, Setup, error_type};
+use crate::qiforge::{did, now};
+use loci_it::ucan::{Signer, in_person};
+use loci_it::{ADMIN_KEY, Reply, Server, Setup, error_type};
 use serde_json::Value;
 
 /// Open on purpose: health, readiness, metrics on loopback, the document itself, the one that says who
@@ -42,7 +44,8 @@ const EXPECTED: [(&str, &str); 16] = [
 
 #[test]
 fn every_listed_route_needs_a_key() {
-    let setup = Setup::new();
+    // Also where a door is open that is closed by default.
+    let setup = Setup::new().config("[qiforge]\n");
     let server = setup.start();
     let document = server.client_as(None).get("/openapi.json").ok();
     let routes = routes(&document);
@@ -95,7 +98,7 @@ fn every_listed_route_needs_a_key() {
 
 #[test]
 fn with_the_key_every_listed_route_knows_itself() {
-    let setup = Setup::new();
+    let setup = Setup::new().config("[qiforge]\n");
     let server = setup.start();
     let document = server.client_as(None).get("/openapi.json").ok();
     for (method, path) in routes(&document) {
@@ -139,6 +142,153 @@ fn both_key_headers_open_and_a_key_in_the_url_does_not() {
         assert_eq!(reply.status, 401, "{}", reply.text());
     }
     assert!(!setup.printed().contains(ADMIN_KEY), "the key from the URL is in the log");
+    server.stop();
+}
+
+/// A key that was made in the console opens what its maker's does, and a visitor's token opens the door
+/// of visitors and no other.
+#[test]
+fn other_credentials_open_what_they_stand_for() {
+    let setup = Setup::new().config("[qiforge]\n");
+    let server = setup.start();
+    let page = [("sec-fetch-site", "same-origin"), ("x-loci-console", "1")];
+    let mut browser = server.client_as(None);
+    let shown = serde_json::json!({ "key": ADMIN_KEY });
+    let signed_in = browser.call_with("POST", "/console/login", Some(&shown), &page);
+    let cookie = signed_in.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    let with_cookie = [page[0], page[1], ("cookie", &cookie)];
+    let wanted = serde_json::json!({"name": "by hand"});
+    let made = browser.call_with("POST", "/v1/api_keys", Some(&wanted), &with_cookie).ok();
+    let made = made["secret"].as_str().unwrap().to_owned();
+    let token = in_person(&Signer::new(1), &did(&server), now() + 3600);
+    let visit = [("x-auth-type", "ucan"), ("x-room-id", "!room:server")];
+
+    let document = server.client_as(None).get("/openapi.json").ok();
+    for (method, path) in routes(&document) {
+        let body = (method != "get" && method != "delete").then(|| serde_json::json!({}));
+        let (method, mut url) = (method.to_uppercase(), filled(&path));
+        if path == STREAM {
+            url.push_str("?after=!");
+        }
+        let ask = |key: &str, headers: &[(&str, &str)]| {
+            server.client_as(Some(key)).call_with(&method, &url, body.as_ref(), headers).status
+        };
+        let expected = match path.as_str() {
+            // It would outlive the session.
+            "/console/links" => 403,
+            _ => ask(ADMIN_KEY, &[]),
+        };
+        assert_eq!(ask(&made, &[]), expected, "{method} {path}");
+        let status = ask(&token, &visit);
+        match path.as_str() {
+            "/console/login" => assert_eq!(status, 403, "{method} {path}"),
+            open if OPEN.contains(&open) => assert_eq!(status, 200, "{method} {path}"),
+            open if open.starts_with(VISITORS) => assert_ne!(status, 401, "{method} {path}"),
+            _ => assert_eq!(status, 401, "{method} {path}"),
+        }
+    }
+    let left = browser.call_with("POST", "/console/logout", None, &with_cookie);
+    assert_eq!(left.status, 204, "{}", left.text());
+    assert_eq!(server.client_as(Some(&made)).get("/v1/whoami").status, 401);
+    server.stop();
+}
+
+/// What a raw request for a host is answered.
+fn for_host(server: &Server, line: &str, hosts: &[&str]) -> Reply {
+    let hosts: String = hosts.iter().map(|host| format!("host: {host}\r\n")).collect();
+    let head = format!(
+        "{line}\r\n{hosts}x-api-key: {ADMIN_KEY}\r\nanthropic-beta: {}\r\ncontent-length: 0\r\n\r\n",
+        "agent-memory-2026-07-22"
+    );
+    server.client().exchange(head.as_bytes(), false).unwrap()
+}
+
+/// A page that points its own name at this machine makes browsers ask for that name.
+#[test]
+fn every_route_is_for_hosts_that_are_the_servers() {
+    let config = "[server]\nallowed_hosts = ['memory.example.org']\n[qiforge]\n";
+    let setup = Setup::new().config(config).env("LOCI_ALLOWED_HOSTS", "loci:8700, other.example");
+    let server = setup.start();
+    let document = server.client_as(None).get("/openapi.json").ok();
+    let pages = ["/console/", "/console/search", "/nowhere", "/.well-known/did.json"];
+    let pages = pages.map(|path| ("get".to_owned(), path.to_owned()));
+    for (method, path) in routes(&document).into_iter().chain(pages) {
+        let line = format!("{} {} HTTP/1.1", method.to_uppercase(), filled(&path));
+        for host in ["evil.example", "evil.example:8700", "localhost.evil.example", "0.0.0.0"] {
+            let reply = for_host(&server, &line, &[host]);
+            if ["/healthz", "/readyz"].contains(&path.as_str()) {
+                assert_eq!(reply.status, 200, "{method} {path}");
+                continue;
+            }
+            assert_eq!(reply.status, 403, "{method} {path} for {host}: {}", reply.text());
+            assert!(reply.text().contains("allowed_hosts"), "{}", reply.text());
+        }
+    }
+    let line = "GET /v1/whoami HTTP/1.1";
+    let own = server.addr().to_string();
+    for host in
+        [own.as_str(), "localhost", "127.1.2.3:5", "[::1]:1", "memory.example.org:1", "loci:8700"]
+    {
+        assert_eq!(for_host(&server, line, &[host]).status, 200, "{host}");
+    }
+    assert_eq!(for_host(&server, line, &["loci:8701"]).status, 403);
+    for hosts in [&[][..], &["localhost", "localhost"], &["local host"], &["localhost:x"], &[""]] {
+        let reply = for_host(&server, line, hosts);
+        assert_eq!(reply.status, 400, "{hosts:?}: {}", reply.text());
+    }
+    let whole = "GET http://evil.example/v1/whoami HTTP/1.1";
+    assert_eq!(for_host(&server, whole, &["localhost"]).status, 403);
+    // Each door in its own shape.
+    let refused = for_host(&server, "POST /qiforge/messages HTTP/1.1", &["evil.example"]);
+    assert!(refused.json()["detail"].as_str().unwrap().starts_with("403 "));
+    let refused = for_host(&server, "GET /api/kv HTTP/1.1", &["evil.example"]);
+    assert!(refused.json()["error"].is_string());
+    let refused = for_host(&server, line, &["evil.example"]);
+    assert_eq!(error_type(&refused).as_deref(), Some("permission_error"));
+    server.stop();
+}
+
+#[test]
+fn a_server_for_others_is_asked_by_address_or_by_the_names_it_was_given() {
+    let setup = Setup::new().listen("0.0.0.0:0").config("[server]\nallowed_hosts = ['loci']\n");
+    let server = setup.start();
+    let line = "GET /v1/whoami HTTP/1.1";
+    for (host, status) in [
+        ("192.0.2.7:8700", 200),
+        ("[2001:db8::1]", 200),
+        ("localhost", 200),
+        ("loci", 200),
+        ("evil.example", 403),
+    ] {
+        assert_eq!(for_host(&server, line, &[host]).status, status, "{host}");
+    }
+    server.stop();
+}
+
+#[test]
+fn answers_are_what_they_say_and_are_not_kept() {
+    let setup = Setup::new();
+    let server = setup.start();
+    let mut client = server.client();
+    let mut stranger = server.client_as(None);
+    for reply in [
+        client.get("/v1/memory_stores"),
+        client.get("/v1/nothing"),
+        client.get("/v1/export"),
+        client.get("/openapi.json"),
+        client.get("/console/session"),
+        stranger.get("/v1/memory_stores"),
+        stranger.get("/healthz"),
+        stranger.get("/console/"),
+        stranger.post("/mcp", &serde_json::json!({})),
+    ] {
+        assert_eq!(reply.header("x-content-type-options"), Some("nosniff"), "{}", reply.text());
+        assert_eq!(reply.header("cache-control"), Some("no-store"), "{}", reply.text());
+    }
+    let page = stranger.get("/console/").text();
+    let asset = page.split('"').find(|part| part.starts_with("/console/assets/")).unwrap();
+    let kept = stranger.get(asset);
+    assert_eq!(kept.header("cache-control"), Some("public, max-age=31536000, immutable"));
     server.stop();
 }
 

@@ -1,6 +1,7 @@
 //! Promise: keys are shown once, kept only as hashes, and stop working the moment they should.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -195,4 +196,28 @@ fn the_data_directory_is_private() {
         assert_eq!(mode(&path) & 0o077, 0, "others can use {}", path.display());
     }
     server.stop();
+}
+
+#[test]
+fn an_admin_key_that_can_be_guessed_is_refused() {
+    for listen in ["127.0.0.1:0", "0.0.0.0:0"] {
+        let setup = Setup::new().admin_key(Some("fifteen-letters")).listen(listen);
+        assert!(setup.try_start().is_err());
+        let said = setup.printed();
+        assert!(said.contains("LOCI_ADMIN_KEY") && said.contains("16 characters"), "{said}");
+        assert!(!said.contains("fifteen-letters"));
+    }
+}
+
+#[test]
+fn a_data_directory_that_others_write_in_is_refused() {
+    let setup = Setup::new();
+    fs::create_dir(setup.data()).unwrap();
+    fs::set_permissions(setup.data(), fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(setup.try_start().is_err());
+    let told = format!("chmod 700 {}", setup.data().display());
+    assert!(setup.printed().contains(&told), "{}", setup.printed());
+    fs::set_permissions(setup.data(), fs::Permissions::from_mode(0o755)).unwrap();
+    setup.start().stop();
+    assert!(setup.printed().contains("other users can list"), "{}", setup.printed());
 }

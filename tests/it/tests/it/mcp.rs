@@ -144,6 +144,7 @@ fn strange_hosts_and_origins_are_kept_out() {
         ("memory.example.org", None, 200),
         ("evil.example.org", None, 403),
         ("memory.example.org.evil.org", None, 403),
+        ("evil.example.org", Some("http://evil.example.org"), 403),
         (&own, Some("http://localhost:5173"), 200),
         (&own, Some("https://app.example.org"), 200),
         (&own, Some("https://memory.example.org"), 200),

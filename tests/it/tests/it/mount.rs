@@ -1,12 +1,14 @@
 //! Promise: a mount comes when it is asked for and goes however it ends; it writes under the name it
 //! was given, never more than it may, and never half a version, whoever is killed.
 
-use loci_it::{ADMIN_KEY, Api, Dice, Loci, Running, Setup, budget, eventually};
+use loci_it::{ADMIN_KEY, Api, Dice, Loci, Mounted, Running, Setup, budget, eventually};
+use loci_test_mount::Person;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -326,4 +328,27 @@ fn a_server_that_is_killed_is_replaced_by_the_mount() {
         assert_eq!(api.versions(&memory.id).len(), 1, "{} was written twice", memory.path);
     }
     server.stop();
+}
+
+/// Also when root mounts, who could let everybody in.
+#[test]
+fn what_is_mounted_is_for_whoever_mounts_unless_others_are_let_in() {
+    let setup = Setup::new();
+    let loci = Loci::on_data(setup.data());
+    loci.ok(&["put", "notes", "/d/first.md", "--create-store", "--text", "text"]);
+    // Where a stranger gets as far as the mount.
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let look = |more: &[&str]| {
+        let options = [&["--flat", "--store", "notes"][..], more].concat();
+        let mount = Mounted::start(&loci, &folder.path().join("mount"), &options);
+        let bits = |path: &str| fs::metadata(mount.at().join(path)).unwrap().mode() & 0o777;
+        let bits = [bits(""), bits("d"), bits("d/first.md"), bits(".history/d/first.md")];
+        let file = mount.at().join("d/first.md");
+        let is_read = Person::STRANGER.does(|| Ok(fs::read_to_string(&file).is_ok())).unwrap();
+        mount.stop();
+        (bits, is_read)
+    };
+    assert_eq!(look(&[]), ([0o700, 0o700, 0o600, 0o500], false));
+    assert_eq!(look(&["--allow-other"]), ([0o755, 0o755, 0o644, 0o555], true));
 }

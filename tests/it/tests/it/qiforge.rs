@@ -2,7 +2,6 @@
 //! by a token that the user made and by nothing else; a conversation that is handed over twice is kept
 //! once, on either engine and across servers; and nobody ever meets what is somebody else's.
 
-use crate::sharing::NO_MODEL;
 use loci_it::ucan::{Draft, Signer, delegated, in_person};
 use loci_it::{ADMIN_KEY, Cluster, Dice, Reply, Server, Setup};
 use serde_json::{Value, json};
@@ -23,6 +22,11 @@ pub(crate) fn now() -> i64 {
     #[expect(clippy::disallowed_methods, reason = "whoever makes tokens has a clock of their own")]
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     now.try_into().unwrap()
+}
+
+/// A link that ends in an hour.
+fn hour(draft: Draft<'_>) -> Draft<'_> {
+    draft.until(now() + 3600)
 }
 
 /// A token of an hour for what a user does through an oracle.
@@ -69,7 +73,7 @@ pub(crate) fn did(server: &Server) -> String {
 
 #[test]
 fn every_token_gets_the_status_it_deserves() {
-    let setup = Setup::new().config(NO_MODEL);
+    let setup = Setup::new().config(OPEN);
     let server = setup.start();
     let did = did(&server);
     assert_eq!(did, format!("did:web:127.0.0.1%3A{}", server.addr().port()));
@@ -83,17 +87,20 @@ fn every_token_gets_the_status_it_deserves() {
     for (token, expected) in [
         (good.clone(), 202),
         (token(&user, None, &did), 202),
-        (Draft::new(&oracle, &did).by(&[&forged, &grant]).token(), 202),
+        (hour(Draft::new(&oracle, &did)).by(&[&forged, &grant]).token(), 202),
         (in_person(&user, &did, now() - 1), 401),
         (in_person(&user, "did:web:elsewhere", now() + 60), 401),
-        (Draft::new(&thief, &did).by(&[&forged]).token(), 401),
-        (Draft { signer: &thief, ..Draft::new(&user, &did) }.token(), 401),
+        (hour(Draft::new(&thief, &did)).by(&[&forged]).token(), 401),
+        (hour(Draft { signer: &thief, ..Draft::new(&user, &did) }).token(), 401),
         (in_person(&Signer::named("did:ixo:ixo1x", 4), &did, now() + 60), 401),
-        (Draft::new(&thief, &did).by(&[&grant]).token(), 403),
-        (Draft::new(&oracle, &did).by(&[&small]).token(), 403),
-        (Draft { can: vec![("*", "ixo:memory")], ..Draft::new(&user, &did) }.token(), 403),
-        (Draft { can: vec![("crm/*", "ixo:crm")], ..Draft::new(&user, &did) }.token(), 403),
-        (Draft { can: narrow, ..Draft::new(&user, &did) }.token(), 403),
+        (hour(Draft::new(&thief, &did)).by(&[&grant]).token(), 403),
+        (hour(Draft::new(&oracle, &did)).by(&[&small]).token(), 403),
+        (hour(Draft { can: vec![("*", "ixo:memory")], ..Draft::new(&user, &did) }).token(), 403),
+        (hour(Draft { can: vec![("crm/*", "ixo:crm")], ..Draft::new(&user, &did) }).token(), 403),
+        (hour(Draft { can: narrow, ..Draft::new(&user, &did) }).token(), 403),
+        // A token that is sent about must end, and soon.
+        (Draft::new(&user, &did).token(), 401),
+        (in_person(&user, &did, now() + 2 * 86_400), 401),
         (ADMIN_KEY.to_owned(), 401),
         ("x".to_owned(), 401),
     ] {
@@ -133,7 +140,7 @@ fn every_token_gets_the_status_it_deserves() {
 
 #[test]
 fn tokens_are_in_no_log() {
-    let setup = Setup::new().config(NO_MODEL);
+    let setup = Setup::new().config(OPEN);
     let server = setup.start();
     let token = token(&Signer::new(1), Some(&Signer::new(2)), &did(&server));
     let body = json!({"messages": [message("Ana", "a heron", "A")]});
@@ -190,6 +197,8 @@ fn a_conversation_is_kept_once(servers: &[Server]) {
     assert_eq!(paths, expected);
 }
 
+/// The door as it is opened with nothing else to say.
+pub(crate) const OPEN: &str = "[search]\nembedder = 'none'\n[qiforge]\n";
 const NAMED: &str = "[search]\nembedder = 'none'\n[qiforge]\ndid = 'did:web:memory.example.org'\n";
 
 #[test]
@@ -320,7 +329,7 @@ fn keys_are_looked_up_where_they_are_published() {
         (Signer::named("did:ixo:ixo1ana", 1), Signer::named("did:ixo:ixo1bob", 3));
     let key = vouched.key();
     let config = format!(
-        "{NAMED}indexer = 'http://{}/graphql'\n[qiforge.keys]\n'did:ixo:ixo1bob' = ['{key}']\n",
+        "{NAMED}web = true\nweb_private = true\nindexer = 'http://{}/graphql'\n[qiforge.keys]\n'did:ixo:ixo1bob' = ['{key}']\n",
         chain.addr
     );
     let setup = Setup::new().config(&config);
@@ -372,10 +381,97 @@ fn the_operator_says_who_may_come() {
     assert_eq!(status(&server, &ana, Some(&bob)), 403);
     assert_eq!(status(&server, &ana, None), 403, "nobody comes in person past a list of oracles");
     server.stop();
-    let setup = Setup::new().config("[qiforge]\nenabled = false\n");
+}
+
+#[test]
+fn the_door_is_closed_unless_it_is_configured() {
+    let (ana, oracle) = (Signer::new(1), Signer::new(3));
+    for setup in [Setup::new(), Setup::new().config("[qiforge]\nenabled = false\n")] {
+        let server = setup.start();
+        assert_eq!(server.client_as(None).get("/.well-known/did.json").status, 404);
+        let token = token(&ana, Some(&oracle), DID);
+        for path in [BATCH, MESSAGES, "/qiforge/mcp", "/qiforge//messages", "/qiforge/sse"] {
+            let reply = call(&server, &token, Some(ROOM), path, &json!({}));
+            let detail = reply.json()["detail"].as_str().unwrap().to_owned();
+            assert_eq!(reply.status, 404, "{path}: {detail}");
+            assert!(detail.starts_with("404 ") && detail.contains("[qiforge]"), "{detail}");
+        }
+        server.stop();
+    }
+}
+
+#[test]
+fn visitors_keep_so_much_and_no_more() {
+    let (ana, bob, eve) = (Signer::new(1), Signer::new(2), Signer::new(3));
+    let config = format!(
+        "{NAMED}ignore_room = true\nvisitor_memories = 3\nvisitor_mb = 1\nvisitors_memories = 5\n"
+    );
+    let setup = Setup::new().config(&config);
     let server = setup.start();
-    assert_eq!(server.client_as(None).get("/.well-known/did.json").status, 404);
-    assert_eq!(status(&server, &ana, Some(&oracle)), 401);
+    let hand_over = |user: &Signer, title: &str, texts: &[&str]| {
+        let messages: Vec<Value> = texts.iter().map(|text| message("Ana", text, title)).collect();
+        let token = token(user, None, DID);
+        call(&server, &token, None, MESSAGES, &json!({ "messages": messages }))
+    };
+    let full = |reply: Reply, whose: &str| {
+        assert_eq!(reply.status, 507, "{}", reply.text());
+        assert!(reply.text().contains(whose), "{}", reply.text());
+    };
+    assert_eq!(hand_over(&ana, "A", &["one", "two"]).status, 202);
+    full(hand_over(&ana, "B", &["three", "four"]), "a visitor may keep 3 memories and 1 MB");
+    // A conversation that is handed over again costs nothing.
+    assert_eq!(hand_over(&ana, "A", &["one", "two"]).status, 202);
+    assert_eq!(hand_over(&ana, "A", &["one", "two", "three"]).status, 202);
+    full(hand_over(&bob, "A", &[&"x".repeat(600_000), &"y".repeat(600_000)]), "1 MB");
+    assert_eq!(hand_over(&bob, "A", &["one", "two"]).status, 202);
+    full(hand_over(&eve, "A", &["one"]), "all visitors together");
+    assert_eq!(found(&server, &token(&ana, None, DID), ROOM, "two"), ["two"], "reading goes on");
+    server.stop();
+}
+
+#[test]
+fn strangers_make_the_server_ask_nobody() {
+    let web = Publisher::start();
+    let named = |number: u64| {
+        Signer::named(&format!("did:web:127.0.0.1%3A{}:{number}", web.addr.port()), number)
+    };
+    let asked = || web.asked.load(Ordering::SeqCst);
+    let in_the_name_of = |oracle: &Signer, signer: &Signer, count: u64| {
+        let users: Vec<Signer> = (100..100 + count).map(named).collect();
+        let grants: Vec<_> =
+            users.iter().map(|user| Draft::new(user, &oracle.did).sign()).collect();
+        let all: Vec<_> = grants.iter().collect();
+        let draft = Draft { signer, ..Draft::new(oracle, DID) };
+        draft.until(now() + 3600).by(&all).token()
+    };
+    let ask = |server: &Server, token: &str| {
+        call(server, token, Some(ROOM), BATCH, &json!({"queries": []})).status
+    };
+    // Unless the operator turns it on, and then only on the internet.
+    for more in ["", "web = true\n"] {
+        let setup = Setup::new().config(&format!("{NAMED}{more}"));
+        let server = setup.start();
+        assert_eq!(ask(&server, &in_the_name_of(&named(1), &named(1), 1)), 401);
+        assert_eq!(asked(), 0, "{more}");
+        server.stop();
+    }
+    let setup = Setup::new().config(&format!("{NAMED}web = true\nweb_private = true\n"));
+    let server = setup.start();
+    // Whose own signature does not hold has nobody else looked up.
+    let (oracle, thief) = (Signer::new(2), Signer::new(3));
+    assert_eq!(ask(&server, &in_the_name_of(&oracle, &thief, 40)), 401);
+    assert_eq!(asked(), 0);
+    // One token is worth three lookups, however many issuers it names.
+    assert_eq!(ask(&server, &in_the_name_of(&oracle, &oracle, 40)), 401);
+    assert_eq!(asked(), 3);
+    assert_eq!(ask(&server, &in_the_name_of(&named(1), &named(1), 40)), 401);
+    assert_eq!(asked(), 4, "the first was not found, so its signature does not hold");
+    // Thirty that find nothing, and the address is asked to slow down.
+    let statuses: Vec<u16> =
+        (0..40).map(|number| ask(&server, &in_the_name_of(&named(number), &oracle, 1))).collect();
+    assert_eq!(statuses[0], 401);
+    assert_eq!(statuses[39], 429, "{statuses:?}");
+    assert!(asked() < 40, "{}", asked());
     server.stop();
 }
 

@@ -2,8 +2,7 @@
 //! adapter calls them: stateless, refused alike on every method, one text of JSON for each answer,
 //! and what was said is found and known by the next request.
 
-use crate::qiforge::{did, now};
-use crate::sharing::NO_MODEL;
+use crate::qiforge::{OPEN, did, now};
 use loci_it::ucan::{Signer, delegated};
 use loci_it::{Cluster, Loci, Reply, Server, Setup};
 use serde_json::{Value, json};
@@ -118,19 +117,19 @@ fn tools_work(server: &Server) {
 
 #[test]
 fn six_tools_work_as_the_adapter_calls_them() {
-    let setup = Setup::new().config(NO_MODEL);
+    let setup = Setup::new().config(OPEN);
     tools_work(&setup.start());
 }
 
 #[test]
 fn six_tools_work_on_postgresql() {
-    let cluster = Cluster::fresh().with(|setup| setup.config(NO_MODEL));
+    let cluster = Cluster::fresh().with(|setup| setup.config(OPEN));
     tools_work(&cluster.start());
 }
 
 #[test]
 fn whoever_is_not_let_in_is_told_so_on_every_method() {
-    let setup = Setup::new().config(NO_MODEL);
+    let setup = Setup::new().config(OPEN);
     let server = setup.start();
     let mut ana = Oracle::of(&server, 1, 9);
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
@@ -157,7 +156,7 @@ fn whoever_is_not_let_in_is_told_so_on_every_method() {
 fn documents_become_what_an_oracle_knows() {
     let (user, owner, oracle) = (Signer::new(1), Signer::new(3), Signer::new(9));
     let config =
-        format!("{NO_MODEL}\n[qiforge.oracles.\"{}\"]\nowners = [\"{}\"]\n", oracle.did, owner.did);
+        format!("{OPEN}\n[qiforge.oracles.\"{}\"]\nowners = [\"{}\"]\n", oracle.did, owner.did);
     let setup = Setup::new().config(&config);
     let server = setup.start();
     let scratch = setup.scratch();

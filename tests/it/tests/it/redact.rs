@@ -204,7 +204,7 @@ fn a_slow_reader_does_not_make_redaction_lie() {
     }
     let mut reader = TcpStream::connect(server.addr()).unwrap();
     let request = format!(
-        "GET /v1/export HTTP/1.1\r\nhost: loci\r\nauthorization: Bearer {ADMIN_KEY}\r\n\r\n"
+        "GET /v1/export HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {ADMIN_KEY}\r\n\r\n"
     );
     reader.write_all(request.as_bytes()).unwrap();
     let mut first = [0; 512];

@@ -74,7 +74,7 @@ fn slow_clients_are_closed_while_a_probe_is_answered() {
 fn dawdle(addr: SocketAddr, kind: Slow) -> Option<Duration> {
     let mut stream = TcpStream::connect(addr).unwrap();
     let began = Instant::now();
-    let head = "POST /v1/memory_stores HTTP/1.1\r\nhost: loci\r\n".to_owned()
+    let head = "POST /v1/memory_stores HTTP/1.1\r\nhost: localhost\r\n".to_owned()
         + &format!("authorization: Bearer {ADMIN_KEY}\r\n")
         + "anthropic-beta: agent-memory-2026-07-22\r\ncontent-type: application/json\r\n";
     let (at_once, drip): (String, &[u8]) = match kind {

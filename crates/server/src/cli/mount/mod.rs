@@ -51,7 +51,7 @@ pub(crate) struct MountArgs {
     /// Let the system unmount it should this process die; needs fusermount3
     #[arg(long)]
     auto_unmount: bool,
-    /// Let other users use it; always so when root mounts
+    /// Let other users of this machine use it: all of them can read what is mounted
     #[arg(long)]
     allow_other: bool,
     /// Closing a file that no store takes is no error; the file lives with the mount
@@ -172,7 +172,7 @@ async fn begin(
     let port = Arc::new(HttpPort::new(acting.client(), chosen, "mount"));
     let mut options = Options::new(place);
     options.is_flat = args.flat;
-    options.is_for_others |= args.allow_other;
+    options.is_for_others = args.allow_other;
     options.is_auto_unmounted = args.auto_unmount;
     options.keeps_refused = args.keep_refused;
     options.marks = config::state_dir().map(|state| state.join("mounts"));

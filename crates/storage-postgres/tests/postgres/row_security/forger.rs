@@ -5,7 +5,8 @@
 use async_trait::async_trait;
 use loci_model::policy::{AdminPass, BrowsePass, ConvenePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
-    ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, Tally, VersionQuery,
+    Amount, ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, Tally,
+    VersionQuery,
 };
 use loci_model::{
     Address, ApiKey, At, Caller, Change, Event, Grant, Membership, Memory, MemoryId, MemoryPath,
@@ -125,6 +126,7 @@ forger! {
     spent(reader: &str, day: u32) -> Result<Spent>;
     tally(pass: &ReadPass, besides: Option<&str>) -> Result<Tally>;
     stats(pass: &ReadPass) -> Result<StoreStats>;
+    kept(pass: &AdminPass, owner: Option<PrincipalId>, addresses: &str) -> Result<Amount>;
     grants(pass: &ReadPass) -> Result<Vec<Grant>>;
     key_by_hash(hash: &[u8; 32]) -> Result<Option<(ApiKey, Principal)>>;
     keys(pass: &AdminPass) -> Result<Vec<ApiKey>>;

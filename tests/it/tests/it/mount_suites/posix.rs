@@ -29,7 +29,7 @@ fn a_mount_of_a_data_directory_keeps_the_declared_posix() {
     let setup = Setup::new();
     let loci = Loci::on_data(setup.data());
     loci.ok(&["put", "notes", "/first.md", "--create-store", "--text", "text"]);
-    let options = ["--flat", "--store", "notes"];
+    let options = ["--flat", "--store", "notes", "--allow-other"];
     let mount = Mounted::start(&loci, &setup.scratch().join("mount"), &options);
     let failures = posix::failures(mount.at());
     assert!(failures.is_empty(), "{}", failures.join("\n"));

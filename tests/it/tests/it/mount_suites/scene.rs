@@ -24,7 +24,9 @@ impl Scene {
     pub(super) fn on(setup: Setup) -> Self {
         let server = setup.start();
         let api = Api::create(server.client(), "notes");
-        let mount = mount(&setup, &server, "mount", &["--flat", "--store", &api.store]);
+        // Some of what is tried is tried as somebody else.
+        let options = ["--flat", "--store", &api.store, "--allow-other"];
+        let mount = mount(&setup, &server, "mount", &options);
         Self { mount, api, server, setup }
     }
 
