@@ -11,7 +11,7 @@ use loci_model::policy::{self, Ground, System};
 use loci_model::store::{OnRemove, Partitioning, Repeats, Who};
 use loci_model::{
     Actor, Address, Audience, Caller, KeyScope, Level, Power, Principal, PrincipalId,
-    PrincipalKind, Store, StoreId, StorePolicy, Timestamp, WorkspaceId, limit,
+    PrincipalKind, SessionUser, Store, StoreId, StorePolicy, Timestamp, WorkspaceId, limit,
 };
 use loci_storage::{Mutation, Receipt};
 use std::collections::BTreeMap;
@@ -117,12 +117,20 @@ impl Engine {
             is_admin: false,
             actor: Actor::Service(agent.id),
             session: None,
+            session_user: SessionUser::Unsaid,
             audience,
             acts_for_agents: false,
             memory: agent.memory,
             scope: KeyScope { power: Power::UpTo(Level::ReadWrite), stores: None },
             expires_at,
         })
+    }
+
+    /// The user whom a request says it is about, for the caller of that request.
+    pub async fn session_user(&self, context: &Context, user: Option<&str>) -> Result<SessionUser> {
+        let Some(user) = user else { return Ok(SessionUser::Unsaid) };
+        let found = self.named(context, user).await?;
+        Ok(found.map_or(SessionUser::Unknown, |found| SessionUser::Is(found.id)))
     }
 
     /// The principal of the caller's workspace that a text names: by its id, by its id as a UUID, or
@@ -326,7 +334,7 @@ impl Engine {
             if policy::search(&caller, std::slice::from_ref(facts), now).stores().is_empty() {
                 continue;
             }
-            let Some((ground, level)) = facts.ground(caller.principal, now) else { continue };
+            let Some((ground, level)) = facts.ground_of(&caller, now) else { continue };
             let store = facts.store.clone();
             let is_home = store.address.as_ref().is_some_and(|one| one.is_home_of(store.owner));
             let home_of = match is_home {
