@@ -204,17 +204,6 @@ impl Engine {
         of: &Principal,
         purpose: Purpose,
     ) -> Result<Option<StoreId>> {
-        self.home_of(context, of, purpose, None).await
-    }
-
-    /// The same; one that is made is compacted when it holds more than `soft_cap` memories.
-    pub async fn home_of(
-        &self,
-        context: &Context,
-        of: &Principal,
-        purpose: Purpose,
-        soft_cap: Option<u64>,
-    ) -> Result<Option<StoreId>> {
         let address = Address::home(of.id);
         if let Some(store) = self.storage.store_at(of.workspace, &address).await? {
             return Ok(Some(store));
@@ -232,7 +221,6 @@ impl Engine {
         let policy = StorePolicy {
             partitioning: Partitioning::ByOwner,
             remove: Who::Owner,
-            soft_cap: soft_cap.map(|cap| cap.min(self.homes.memories_max)),
             ..self.home_policy()
         };
         self.make_at(of, address, format!("home of {}", of.name), policy).await.map(Some)
