@@ -155,7 +155,8 @@ impl Holding {
         let doors = anthropic::router(self.engine.clone());
         let doors = doors.merge(robutler::router(self.engine.clone()));
         let doors = doors.merge(kilroy::router(self.engine.clone()));
-        let doors = doors.merge(mobius::router(self.engine.clone()));
+        let agents = mobius::router(self.engine.clone());
+        let doors = doors.merge(anthropic::with_agents(agents, self.engine.clone()));
         let doors = doors.merge(qiforge::router(self.engine.clone(), Arc::clone(&self.qiforge)));
         let doors = doors.merge(tool::router(self.engine.clone(), self.tools));
         let (stop, stopping) = watch::channel(false);
