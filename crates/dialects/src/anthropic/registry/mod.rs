@@ -77,8 +77,7 @@ async fn make<T: Serialize>(
 /// The record of an id; `None` when the caller has none of it.
 async fn find(call: &Call, sort: &Sort, id: &str) -> Result<Option<Memory>, Error> {
     let Ok(path) = MemoryPath::parse(&format!("{}/{id}", sort.folder)) else { return Ok(None) };
-    let is_one = id.starts_with(sort.prefix) && path.segments().count() == 2;
-    if !is_one {
+    if !id.starts_with(sort.prefix) || id.contains('/') {
         return Ok(None);
     }
     let place = place(&call.context)?;
