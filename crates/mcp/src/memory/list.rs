@@ -1,4 +1,5 @@
-//! `memory_list`: what is where, one line each.
+//! `memory_list`: what is where, one line each. Sealed memories are left out, and directories with
+//! nothing else in them: a model cannot open them, and their paths are somebody's secret.
 
 use super::definitions::{DEPTH_MAX, LIST};
 use super::{Call, day};
@@ -8,7 +9,7 @@ use crate::trouble::Trouble;
 use crate::{budget, place};
 use loci_engine::Purpose;
 use loci_model::query::{ListCursor, ListItem, ListOrder, ListQuery};
-use loci_model::{MemoryPath, PathPrefix, View};
+use loci_model::{MemoryPath, PathPrefix, StoreId, View};
 use std::fmt::Write as _;
 
 /// How many are read at a time.
@@ -36,6 +37,10 @@ pub(super) async fn list(call: &Call<'_>) -> Result<String, Trouble> {
     loop {
         let page = call.engine.list(call.context, store, &query).await?;
         for item in &page.items {
+            if !is_shown(call, store, item).await? {
+                query.after = Some(item.cursor(ListOrder::Path));
+                continue;
+            }
             let line = line(item);
             if !text.is_empty() && text.len() + line.len() > bytes_max {
                 if let Some(last) = &query.after {
@@ -53,6 +58,27 @@ pub(super) async fn list(call: &Call<'_>) -> Result<String, Trouble> {
         }
     }
     Ok(if text.is_empty() { "Nothing is there.".to_owned() } else { text })
+}
+
+/// Whether anything is there that can be read.
+async fn is_shown(call: &Call<'_>, store: StoreId, item: &ListItem) -> Result<bool, Trouble> {
+    let prefix = match (item, item.cursor(ListOrder::Path)) {
+        (ListItem::Memory(memory), _) => return Ok(!memory.is_sealed),
+        (ListItem::Directory(_), ListCursor::Directory(prefix)) => prefix,
+        (ListItem::Directory(_), _) => return Ok(true),
+    };
+    let mut query = ListQuery { prefix, ..ListQuery::everything(View::Basic, PAGE) };
+    loop {
+        let page = call.engine.list(call.context, store, &query).await?;
+        let is_open = |item: &ListItem| matches!(item, ListItem::Memory(memory) if !memory.is_sealed);
+        if page.items.iter().any(is_open) {
+            return Ok(true);
+        }
+        match page.next {
+            Some(next) => query.after = Some(next),
+            None => return Ok(false),
+        }
+    }
 }
 
 fn line(item: &ListItem) -> String {
