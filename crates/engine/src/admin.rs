@@ -1,6 +1,7 @@
 //! Work on the data directory as a whole: integrity check and backup.
 
 use crate::{Context, Engine, Result};
+use loci_model::event::kind;
 use loci_storage::CheckReport;
 use std::path::Path;
 
@@ -14,6 +15,7 @@ impl Engine {
     /// Writes a consistent copy to a new file while writes go on.
     pub async fn backup(&self, context: &Context, to: &Path) -> Result<()> {
         self.admin_pass(context)?;
+        self.note(self.happening(context, kind::BACKED_UP)).await;
         Ok(self.storage.backup(to).await?)
     }
 }

@@ -29,7 +29,8 @@ impl Engine {
             return expect_receipt!(receipt, Receipt::Redacted(version) => *version);
         }
         let pass = self.manage_pass(context, store).await?;
-        let receipt = self.write(context, Mutation::Redact(pass, version)).await?;
+        let told = self.happening(context, kind::VERSION_REDACTED).in_store(store).about(&version);
+        let receipt = self.audited(context, Mutation::Redact(pass, version), told).await?;
         expect_receipt!(receipt, Receipt::Redacted(version) => *version)
     }
 
@@ -40,7 +41,9 @@ impl Engine {
         }
         let pass = self.manage_pass(context, store).await?;
         let version = self.seams.version_id(pass.now());
-        let receipt = self.write(context, Mutation::Erase { pass, memory, version }).await?;
+        let told = self.happening(context, kind::MEMORY_ERASED).in_store(store).about(&memory);
+        let erase = Mutation::Erase { pass, memory, version };
+        let receipt = self.audited(context, erase, told).await?;
         expect_receipt!(receipt, Receipt::Erased { versions, .. } => versions)
     }
 }

@@ -116,6 +116,7 @@ pub struct Engine {
     summarizer: Option<Arc<dyn Summarizer>>,
     reading: Option<Arc<Reading>>,
     glances: Arc<overview::Glances>,
+    views: Arc<events::Views>,
     pasts: Arc<sift::Pasts>,
     recalls: Arc<recalls::Recalls>,
     /// Since when it counts.
@@ -139,6 +140,7 @@ impl Engine {
             summarizer: None,
             reading: None,
             glances: Arc::default(),
+            views: Arc::default(),
             pasts: Arc::default(),
             recalls: Arc::default(),
             began,

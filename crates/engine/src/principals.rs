@@ -73,7 +73,9 @@ impl Engine {
         policy::administer(caller, now).map_err(|_| REFUSED)?;
         let found = self.named_in(caller.workspace, text).await?;
         let found = found.ok_or(Error::NotFound("principal"))?;
-        policy::view_as(caller, &found, now).map_err(|_| REFUSED)
+        let seen = policy::view_as(caller, &found, now).map_err(|_| REFUSED)?;
+        self.note_view(caller, found.id).await;
+        Ok(seen)
     }
 
     /// Makes a declared principal exist.
