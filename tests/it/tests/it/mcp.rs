@@ -374,6 +374,9 @@ fn profiles_are_the_operators_choice() {
     );
     let said = done(&call(&mut client, "mobius_memory_recall", &json!({"query": "Grey"})));
     assert!(said.contains("user.tea"), "{said}");
+    // All tools work on one home.
+    let view = json!({"command": "view", "path": "/memories/user.tea"});
+    assert!(done(&call(&mut client, "memory", &view)).contains("Earl Grey"));
     failed(&call(&mut client, "mobius_memory_remember", &json!({"key": "user.tea"})));
 
     let said = done(&call(&mut client, "store_create", &json!({"name": "attic"})));
