@@ -172,10 +172,11 @@ impl Engine {
         Self { reading: Some(Arc::new(Reading::new(options))), ..self }
     }
 
-    /// The same engine, letting whoever may only search a store do so this often a minute.
+    /// The same engine, letting whoever may only search a store do so this often a minute, and have
+    /// so many different memories of it a day.
     #[must_use]
-    pub fn with_guarded_searches(self, per_minute: u32) -> Self {
-        Self { guard: Arc::new(Guard::new(per_minute)), ..self }
+    pub fn with_guarded_searches(self, per_minute: u32, memories_per_day: u32) -> Self {
+        Self { guard: Arc::new(Guard::new(per_minute, memories_per_day)), ..self }
     }
 
     /// The same engine, taking so many visitors a day whom nobody has heard of. Not for an engine

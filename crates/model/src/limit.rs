@@ -131,6 +131,9 @@ pub const NEW_VISITORS_PER_DAY: u32 = 10_000;
 /// Searches in a minute of one store by one principal that may only search it, unless the operator
 /// says otherwise.
 pub const GUARDED_SEARCHES_PER_MINUTE: u32 = 60;
+/// Different memories of one store that somebody gets on one day who may only search it, unless it is
+/// configured: of ten thousand it takes ten days to see all.
+pub const GUARDED_MEMORIES_PER_DAY: u32 = 1000;
 
 /// Facts, entities, episodes or communities of one answer.
 pub const KNOWN_MAX: usize = 50;

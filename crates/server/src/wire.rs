@@ -96,7 +96,10 @@ impl Holding {
             None => self.engine,
         };
         let engine = engine.with_homes(config.homes.limits());
-        let engine = engine.with_guarded_searches(config.limits.search_only_per_minute());
+        let engine = engine.with_guarded_searches(
+            config.limits.search_only_per_minute(),
+            config.limits.search_only_memories_per_day(),
+        );
         Self { engine, tools, mcp, ..self }
     }
 
