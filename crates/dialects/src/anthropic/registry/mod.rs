@@ -12,7 +12,7 @@ use super::error::Problem;
 use super::sessions::resources::fresh_id;
 use loci_engine::{Context, Error, Place, Purpose};
 use loci_model::{
-    Address, At, AttributesPatch, Content, Edit, EditOp, Expect, Memory, MemoryPath, OnSame, Patch,
+    Address, At, AttributesPatch, Audience, Content, Edit, EditOp, Expect, Memory, MemoryPath, OnSame, Patch,
     StorePolicy, View, Visibility, limit,
 };
 use serde::Serialize;
@@ -46,6 +46,14 @@ fn place(context: &Context) -> Result<Place, Error> {
     })
 }
 
+/// The caller as the keeper of its records: they are hidden from models, and a model's key made them all
+/// the same.
+fn keeper(call: &Call) -> Context {
+    let mut keeper = call.context.clone();
+    keeper.caller.audience = Audience::Host;
+    keeper
+}
+
 /// Keeps a record under an id of its own, and reads it back: a repeated request gets the first one's.
 async fn make<T: Serialize>(
     call: &Call,
@@ -55,8 +63,9 @@ async fn make<T: Serialize>(
     let id = fresh_id(&call.engine, sort.prefix, call.engine.seams().now());
     let path = MemoryPath::parse(&format!("{}/{id}", sort.folder)).map_err(Error::from)?;
     let text = serde_json::to_string(&record(id)?).expect("records have string keys");
-    let place = place(&call.context)?;
-    let store = call.engine.store_at(&call.context, &place, Purpose::Write).await?;
+    let keeper = keeper(call);
+    let place = place(&keeper)?;
+    let store = call.engine.store_at(&keeper, &place, Purpose::Write).await?;
     let store = store.ok_or_else(|| Error::Internal("a place that was made is not there".into()))?;
     let attributes = AttributesPatch {
         visibility: Patch::Set(Visibility::Internal),
@@ -69,9 +78,9 @@ async fn make<T: Serialize>(
         on_same: OnSame::Skip,
         op: EditOp::Put { content: Some(Content::Text(text)), to: None, attributes },
     };
-    let made = call.engine.commit_one(&call.context, store, edit, REASON).await?;
+    let made = call.engine.commit_one(&keeper, store, edit, REASON).await?;
     let at = At::Id(made.memory.id);
-    Ok(call.engine.get(&call.context, store, &at, View::Full).await?)
+    Ok(call.engine.get(&keeper, store, &at, View::Full).await?)
 }
 
 /// The record of an id; `None` when the caller has none of it.
@@ -80,14 +89,15 @@ async fn find(call: &Call, sort: &Sort, id: &str) -> Result<Option<Memory>, Erro
     if !id.starts_with(sort.prefix) || id.contains('/') {
         return Ok(None);
     }
-    let place = place(&call.context)?;
-    let store = match call.engine.store_at(&call.context, &place, Purpose::Read).await {
+    let keeper = keeper(call);
+    let place = place(&keeper)?;
+    let store = match call.engine.store_at(&keeper, &place, Purpose::Read).await {
         Ok(Some(store)) => store,
         // A session has none, nor has who may not look.
         Ok(None) | Err(Error::Denied(_)) => return Ok(None),
         Err(error) => return Err(error),
     };
-    match call.engine.get(&call.context, store, &At::Path(None, path), View::Full).await {
+    match call.engine.get(&keeper, store, &At::Path(None, path), View::Full).await {
         Ok(memory) => Ok(Some(memory)),
         Err(Error::NotFound(_) | Error::Denied(_)) => Ok(None),
         Err(error) => Err(error),
