@@ -125,6 +125,9 @@ pub const GUARDED_RESULTS_MAX: usize = 10;
 pub const GUARDED_STORES_MAX: usize = 32;
 /// Agents that nobody has heard of with whom one giver may share on one day.
 pub const NEWCOMERS_PER_DAY: u32 = 1000;
+/// Names that one principal may share with on one day though nobody has them; then it shares by id, so that
+/// the names of others cannot be found by guessing.
+pub const UNKNOWN_NAMES_PER_DAY: u32 = 100;
 /// Visitors, and agents that they come through, whom nobody has heard of, that one server takes on
 /// one day unless the operator says otherwise.
 pub const NEW_VISITORS_PER_DAY: u32 = 10_000;
