@@ -8,6 +8,7 @@
 mod access;
 mod admin;
 mod agents;
+mod authors;
 mod bootstrap;
 pub mod brief;
 mod changes;
@@ -57,6 +58,7 @@ mod visit;
 pub use agents::Agent;
 pub use bootstrap::FirstStart;
 pub use changes::ChangePage;
+pub use authors::Authors;
 pub use console::SignedIn;
 pub use context::{Appended, Context, IdempotencyKey, Identified};
 pub use erase::{RedactionLine, RedactionPlan};

@@ -2,6 +2,7 @@
 //! nothing else in them: a model cannot open them, and their paths are somebody's secret.
 
 use super::definitions::{DEPTH_MAX, LIST};
+use super::search::by;
 use super::{Call, day};
 use crate::arguments::Arguments;
 use crate::cursor::{self, Question};
@@ -34,6 +35,7 @@ pub(super) async fn list(call: &Call<'_>) -> Result<String, Trouble> {
     let mut query = ListQuery { prefix, after, ..ListQuery::everything(View::Basic, PAGE) };
     query.fold_depth = depth.and_then(|depth| usize::try_from(depth).ok());
     let mut text = String::new();
+    let mut authors = call.engine.authors(call.context);
     loop {
         let page = call.engine.list(call.context, store, &query).await?;
         for item in &page.items {
@@ -41,7 +43,11 @@ pub(super) async fn list(call: &Call<'_>) -> Result<String, Trouble> {
                 query.after = Some(item.cursor(ListOrder::Path));
                 continue;
             }
-            let line = line(item);
+            let author = match item {
+                ListItem::Memory(memory) => authors.of(memory).await?,
+                ListItem::Directory(_) => None,
+            };
+            let line = line(item, author.as_deref());
             if !text.is_empty() && text.len() + line.len() > bytes_max {
                 if let Some(last) = &query.after {
                     let cursor = question.cursor(&spelled(last));
@@ -81,18 +87,19 @@ async fn is_shown(call: &Call<'_>, store: StoreId, item: &ListItem) -> Result<bo
     }
 }
 
-fn line(item: &ListItem) -> String {
+fn line(item: &ListItem, author: Option<&str>) -> String {
     match item {
         ListItem::Directory(path) => format!("{path}\n"),
         ListItem::Memory(memory) => {
             let summary = memory.attributes.summary.as_deref().unwrap_or_default();
             let about = if summary.is_empty() { String::new() } else { format!(": {summary}") };
             format!(
-                "{} ({} bytes, version {}, {}){about}\n",
+                "{} ({} bytes, version {}, {}{}){about}\n",
                 memory.path,
                 memory.size_bytes,
                 memory.revision,
                 day(memory.updated_at),
+                by(author),
             )
         }
     }
