@@ -2,7 +2,7 @@
 //! and compared with what the functions say.
 
 use super::*;
-use crate::{GrantId, KeyScope, SessionId, StorePolicy};
+use crate::{GrantId, KeyScope, Principal, SessionId, StorePolicy};
 use std::collections::BTreeMap;
 
 const NOW: Timestamp = Timestamp::from_micros(1_000_000);

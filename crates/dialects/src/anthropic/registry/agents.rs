@@ -47,17 +47,32 @@ pub(in crate::anthropic) async fn divert(
     request: Request,
     next: Next,
 ) -> Response<Body> {
-    let rest = request.uri().path().strip_prefix(ROUTE).map(|rest| rest.trim_start_matches('/'));
-    let Some(rest) = rest.filter(|_| beta::names_agents(request.headers())) else {
-        return next.run(request).await;
-    };
-    match (request.method(), rest) {
-        (&Method::POST, "") => plain(create).call(request, engine).await,
-        (&Method::GET, one) if !one.is_empty() && !one.contains('/') => {
-            plain(retrieve).call(request, engine).await
-        }
-        _ => plain(super::unknown).call(request, engine).await,
+    match ours(&request) {
+        None => next.run(request).await,
+        Some(Ours::Make) => plain(create).call(request, engine).await,
+        Some(Ours::Read) => plain(retrieve).call(request, engine).await,
+        Some(Ours::Nothing) => plain(super::unknown).call(request, engine).await,
     }
+}
+
+/// What a request of a client of this API asks for.
+enum Ours {
+    Make,
+    Read,
+    Nothing,
+}
+
+fn ours(request: &Request) -> Option<Ours> {
+    let rest = request.uri().path().strip_prefix(ROUTE)?.trim_start_matches('/');
+    if !beta::names_agents(request.headers()) {
+        return None;
+    }
+    let is_one = !rest.is_empty() && !rest.contains('/');
+    Some(match *request.method() {
+        Method::POST if rest.is_empty() => Ours::Make,
+        Method::GET if is_one => Ours::Read,
+        _ => Ours::Nothing,
+    })
 }
 
 /// Makes an agent.
@@ -66,7 +81,7 @@ async fn create(call: Call) -> Answer {
     let metadata = new.metadata.take().unwrap_or_default();
     validate_labels(&metadata).map_err(Error::from)?;
     let record =
-        |id: String| AgentBody::made(id, new).map(|agent| Record { agent, metadata });
+        |id: String| AgentBody::made(&id, new).map(|agent| Record { agent, metadata });
     let memory = make(&call, &AGENTS, record).await?;
     show(&memory)
 }

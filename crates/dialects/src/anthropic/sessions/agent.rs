@@ -129,7 +129,7 @@ pub(in crate::anthropic) struct CreateAgent {
 
 impl AgentBody {
     /// An agent with what it is made with.
-    pub(in crate::anthropic) fn made(id: String, new: CreateAgent) -> Result<Self, Problem> {
+    pub(in crate::anthropic) fn made(id: &str, new: CreateAgent) -> Result<Self, Problem> {
         check_foreign_id("name", &new.name)?;
         let tools: Result<Vec<Tool>, _> =
             new.tools.into_iter().flatten().map(Tool::completed).collect();
@@ -141,7 +141,7 @@ impl AgentBody {
             tools: tools?,
             skills: new.skills.into_iter().flatten().map(Skill::pinned).collect(),
             mcp_servers: new.mcp_servers.unwrap_or_default(),
-            ..Self::named(&id, 1)
+            ..Self::named(id, 1)
         })
     }
 
@@ -186,7 +186,8 @@ impl AgentBody {
             Some(known) => Self { version, ..known },
             None => Self::named(id, version),
         };
-        let tools = given.tools.map(|tools| tools.into_iter().map(Tool::completed).collect());
+        let tools: Option<Result<Vec<Tool>, Problem>> =
+            given.tools.map(|tools| tools.into_iter().map(Tool::completed).collect());
         let skills = given.skills.map(|skills| skills.into_iter().map(Skill::pinned).collect());
         Ok(Self {
             name: given.name.unwrap_or(bare.name),
@@ -266,7 +267,7 @@ mod tests {
         let new = json!({"name": "Scout", "model": "some-model", "system": "be brief"});
         let made = || {
             let new = serde_json::from_value(new.clone()).unwrap();
-            AgentBody::made("agent_x".into(), new).unwrap()
+            AgentBody::made("agent_x", new).unwrap()
         };
         let plain = AgentBody::read(json!("agent_x"), Some(made())).unwrap();
         assert_eq!((&*plain.name, plain.system.as_deref()), ("Scout", Some("be brief")));
@@ -281,7 +282,7 @@ mod tests {
             json!({"name": "x", "model": "m", "execution_identity": {"type": "aws_role"}}),
         ] {
             let read = serde_json::from_value::<CreateAgent>(bad.clone());
-            let made = read.ok().and_then(|new| AgentBody::made("agent_x".into(), new).ok());
+            let made = read.ok().and_then(|new| AgentBody::made("agent_x", new).ok());
             assert!(made.is_none(), "{bad}");
         }
     }

@@ -3,7 +3,7 @@
 use super::agent::{AgentBody, check_foreign_id};
 use super::budget::Budget;
 use super::render::Details;
-use super::resources::{Declared, FileResource, GithubRepositoryResource, OTHERS_MAX};
+use super::resources::{Declared, OTHERS_MAX};
 use crate::anthropic::body::{self, nullable};
 use crate::anthropic::cursor::{Cursor, Sense};
 use crate::anthropic::error::Problem;
@@ -37,7 +37,7 @@ pub(in crate::anthropic) struct CreateSession {
     environment_id: String,
     /// Up to eight memory stores, beside up to a hundred files and repositories, which are kept and
     /// given back.
-    #[schema(value_type = Option<Vec<AnyNewResource>>)]
+    #[schema(value_type = Option<Vec<Object>>)]
     resources: Option<Vec<Value>>,
     title: Option<String>,
     /// Up to 16 pairs; keys of 1 to 64, values of up to 512 characters.
@@ -65,17 +65,6 @@ pub(in crate::anthropic) struct MemoryStoreResource {
     access: Option<String>,
     /// Guidance for the model, up to 4,096 characters.
     instructions: Option<String>,
-}
-
-/// Something to attach.
-#[derive(ToSchema)]
-#[schema(as = NewSessionResource)]
-#[expect(dead_code, reason = "only described; each is read by its type")]
-#[serde(untagged)]
-pub(in crate::anthropic) enum AnyNewResource {
-    Store(MemoryStoreResource),
-    File(FileResource),
-    Repository(GithubRepositoryResource),
 }
 
 impl CreateSession {
