@@ -2,6 +2,7 @@
 //! the doors that know agents, and no others.
 
 use super::world::{Kind, Who, World};
+use crate::sharing::NO_MODEL;
 use crate::sharing_tokens::{SECRET, claims, hs256};
 use loci_it::{Client, Server, Setup};
 use serde_json::{Value, json};
@@ -58,7 +59,7 @@ fn told(client: &mut Client, kind: Kind, agent: Option<&str>) -> Vec<u16> {
 #[test]
 fn who_speaks_for_an_agent_has_its_rights() {
     let setup = Setup::new()
-        .config("embedder = 'none'\n[jwt]\nsecret_env = 'TOKEN_SECRET'\n")
+        .config(&format!("{NO_MODEL}[jwt]\nsecret_env = 'TOKEN_SECRET'\n"))
         .env("TOKEN_SECRET", SECRET);
     let server = setup.start();
     let world = World::new(&server, &|_| vec!["seed".to_owned(), "seed-Internal".to_owned()]);
