@@ -110,19 +110,23 @@ pub(super) fn agent_id(principal: PrincipalId) -> String {
 }
 
 /// The agent of the call's project that a text names. An id that is nobody's is refused, and not
-/// taken for a name. The caller's own id is whatever the caller is: tools without an agent of their own
-/// work on the home of who calls them.
+/// taken for a name. The caller's own id stands for the caller, whatever it is: tools without an agent of
+/// their own work on the home of who calls them.
 pub(super) async fn find(call: &Call, text: &str) -> Result<Option<Principal>, Problem> {
     check_name(text, AGENT_CHARS_MAX).map_err(|_| NO_AGENT)?;
     let found = match PrincipalId::parse_with_prefix(PREFIX, text) {
         Some(id) => {
             let found = call.engine.named(&call.context, &id.to_string()).await?;
-            Some(found.ok_or(NO_AGENT)?)
+            let found = found.ok_or(NO_AGENT)?;
+            let is_caller = found.id == call.context.caller.principal;
+            if is_caller && found.kind != PrincipalKind::Agent {
+                return Ok(Some(found));
+            }
+            Some(found)
         }
         None => call.engine.named(&call.context, &full_name(&call.project, text)).await?,
     };
     match found {
-        Some(found) if found.id == call.context.caller.principal => Ok(Some(found)),
         Some(found) if name_in(&call.project, &found).is_none() => Err(NO_AGENT.into()),
         found => Ok(found),
     }

@@ -85,7 +85,7 @@ async fn of_several_writers_the_last_one_counts() {
         level: loci_model::Level::ReadWrite,
         expires_at: None,
     };
-    world.engine.share(&crate::mobius::world::context(world.admin()), store, grant).await.unwrap();
+    world.engine.share(&context(world.admin()), store, grant).await.unwrap();
     let url = "/api/storage/memory/k?store=ada";
     let body = Some(json!({"value": "theirs"}).to_string());
     world.ask_as(Some(guest), None, "PUT", url, body).await.ok();
