@@ -24,13 +24,7 @@ pub struct Authors<'a> {
 impl Engine {
     /// Whoever wrote what a caller reads.
     pub fn authors<'a>(&'a self, context: &'a Context) -> Authors<'a> {
-        Authors {
-            engine: self,
-            context,
-            stores: HashMap::new(),
-            keys: None,
-            names: HashMap::new(),
-        }
+        Authors { engine: self, context, stores: HashMap::new(), keys: None, names: HashMap::new() }
     }
 }
 
@@ -76,8 +70,7 @@ impl Authors<'_> {
     async fn of_key(&mut self, key: KeyId) -> Result<Option<PrincipalId>> {
         if self.keys.is_none() {
             let system = System::because("what a key wrote, whoever has it wrote");
-            let pass =
-                system.administer(self.context.caller.workspace, self.engine.seams.now());
+            let pass = system.administer(self.context.caller.workspace, self.engine.seams.now());
             let keys = self.engine.storage.keys(&pass).await?;
             self.keys = Some(keys.into_iter().map(|key| (key.id, key.principal)).collect());
         }

@@ -56,9 +56,9 @@ mod turns;
 mod visit;
 
 pub use agents::Agent;
+pub use authors::Authors;
 pub use bootstrap::FirstStart;
 pub use changes::ChangePage;
-pub use authors::Authors;
 pub use console::SignedIn;
 pub use context::{Appended, Context, IdempotencyKey, Identified};
 pub use erase::{RedactionLine, RedactionPlan};

@@ -13,7 +13,8 @@ const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 /// Givers that are counted at once; beyond it, those whose day is over are forgotten.
 const COUNTED_MAX: usize = 100_000;
 
-const TOO_MANY_NAMES: &str = "too many names that nobody has; name them by their ids, or try again tomorrow";
+const TOO_MANY_NAMES: &str =
+    "too many names that nobody has; name them by their ids, or try again tomorrow";
 
 /// How many there were in the day that runs, and since when it does.
 struct Count {
@@ -144,7 +145,9 @@ mod tests {
         }
         // From now on the answer is the same for names that somebody has.
         assert!(matches!(newcomers.may_name(one, at(23)), Err(Error::TooMany { .. })));
-        assert!(newcomers.may_name(other, at(23)).is_ok() && newcomers.may_name(one, at(24)).is_ok());
+        assert!(
+            newcomers.may_name(other, at(23)).is_ok() && newcomers.may_name(one, at(24)).is_ok()
+        );
     }
 
     #[test]

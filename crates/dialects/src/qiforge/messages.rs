@@ -332,7 +332,8 @@ mod tests {
             one(json!({"content": "x", "role_type": "tool"})).contains("messages[0].role_type")
         );
         assert!(one(json!({"content": 5, "role_type": "user"})).contains("content must be a text"));
-        for without in [json!({"role_type": "user"}), json!({"content": null, "role_type": "user"})] {
+        for without in [json!({"role_type": "user"}), json!({"content": null, "role_type": "user"})]
+        {
             assert!(one(without).contains("messages[0].content is needed"));
         }
         let long = json!({"content": "x", "role_type": "user", "name": "n".repeat(256)});
@@ -366,7 +367,9 @@ mod tests {
         // to four.
         for (length, bits, firsts) in (0..=5u32)
             .flat_map(|length| (0..1u32 << length).map(move |bits| (length, bits)))
-            .flat_map(|(length, bits)| (0..1u32 << length).map(move |firsts| (length, bits, firsts)))
+            .flat_map(|(length, bits)| {
+                (0..1u32 << length).map(move |firsts| (length, bits, firsts))
+            })
         {
             let word = |bits: u32, at: u32| if bits >> at & 1 == 0 { "a" } else { "b" };
             let tail: Vec<Kept> = (0..length)

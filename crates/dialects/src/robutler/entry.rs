@@ -11,8 +11,8 @@ use super::value::Kept;
 use crate::key::Name;
 use loci_engine::{Context, Engine, Error};
 use loci_model::{
-    At, AttributesPatch, Audience, Edit, EditOp, Expect, Memory, MemoryPath, OnSame, Patch, StoreId,
-    View, Visibility,
+    At, AttributesPatch, Audience, Edit, EditOp, Expect, Memory, MemoryPath, OnSame, Patch,
+    StoreId, View, Visibility,
 };
 
 /// What the feed shows as the reason of writes through this door.

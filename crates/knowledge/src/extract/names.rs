@@ -37,14 +37,42 @@ const SORTS: &[&str] =
 const DOUBTFUL: &[&str] = &["christian", "german", "roman", "jewish", "muslim"];
 /// What people are told to call somebody without its being a name.
 const NO_NAMES: &[&str] = &[
-    "crazy", "old-fashioned", "old", "cynical", "paranoid", "lazy", "biased", "naive", "stupid",
-    "skeptical", "sceptical", "weird", "silly", "sir", "madam", "ma'am", "boss", "captain", "asap",
-    "anytime", "back", "later", "again", "mud", "not", "too", "so", "on", "in", "at",
+    "crazy",
+    "old-fashioned",
+    "old",
+    "cynical",
+    "paranoid",
+    "lazy",
+    "biased",
+    "naive",
+    "stupid",
+    "skeptical",
+    "sceptical",
+    "weird",
+    "silly",
+    "sir",
+    "madam",
+    "ma'am",
+    "boss",
+    "captain",
+    "asap",
+    "anytime",
+    "back",
+    "later",
+    "again",
+    "mud",
+    "not",
+    "too",
+    "so",
+    "on",
+    "in",
+    "at",
 ];
 /// What may follow a name.
 const AFTER: &[&str] = &["from", "and", "but", "by", "btw", "here", "though", "so"];
 /// Small words inside a name.
-const PARTICLES: &[&str] = &["de", "da", "do", "dos", "del", "van", "von", "der", "den", "bin", "al", "la"];
+const PARTICLES: &[&str] =
+    &["de", "da", "do", "dos", "del", "van", "von", "der", "den", "bin", "al", "la"];
 
 /// Reads a name of the speaker in the clause that begins at `at`.
 pub(super) fn naming(
@@ -103,7 +131,10 @@ fn lead(tokens: &[Token<'_>], at: usize, end: usize) -> Option<(Lead, usize)> {
         "call" if word(at + 1) == "me" => Some((Lead::Calling, at + 2)),
         "you" | "people" | "friends" | "everyone" | "everybody" | "they" => {
             let mut verb = at + 1;
-            while matches!(word(verb), "can" | "may" | "could" | "should" | "just" | "all" | "usually") {
+            while matches!(
+                word(verb),
+                "can" | "may" | "could" | "should" | "just" | "all" | "usually"
+            ) {
                 verb += 1;
             }
             let is_calling = matches!(word(verb), "call" | "calls") && word(verb + 1) == "me";

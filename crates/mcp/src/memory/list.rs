@@ -76,7 +76,8 @@ async fn is_shown(call: &Call<'_>, store: StoreId, item: &ListItem) -> Result<bo
     let mut query = ListQuery { prefix, ..ListQuery::everything(View::Basic, PAGE) };
     loop {
         let page = call.engine.list(call.context, store, &query).await?;
-        let is_open = |item: &ListItem| matches!(item, ListItem::Memory(memory) if !memory.is_sealed);
+        let is_open =
+            |item: &ListItem| matches!(item, ListItem::Memory(memory) if !memory.is_sealed);
         if page.items.iter().any(is_open) {
             return Ok(true);
         }

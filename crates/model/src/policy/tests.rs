@@ -133,7 +133,12 @@ fn matrix() {
         ),
         ("in the group", caller(OTHER), related(Relation::Member, vec![]), "srwh"),
         ("in a group with the user", caller(OTHER), related(Relation::Companion, vec![]), "srwh"),
-        ("about that user", about(SessionUser::Is(OWNER)), related(Relation::Companion, vec![]), "srwh"),
+        (
+            "about that user",
+            about(SessionUser::Is(OWNER)),
+            related(Relation::Companion, vec![]),
+            "srwh",
+        ),
         (
             "about another user",
             about(SessionUser::Is(OTHER)),

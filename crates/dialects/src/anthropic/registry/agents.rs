@@ -80,8 +80,7 @@ async fn create(call: Call) -> Answer {
     let mut new: CreateAgent = body::read(&call.body)?;
     let metadata = new.metadata.take().unwrap_or_default();
     validate_labels(&metadata).map_err(Error::from)?;
-    let record =
-        |id: String| AgentBody::made(&id, new).map(|agent| Record { agent, metadata });
+    let record = |id: String| AgentBody::made(&id, new).map(|agent| Record { agent, metadata });
     let memory = make(&call, &AGENTS, record).await?;
     show(&memory)
 }

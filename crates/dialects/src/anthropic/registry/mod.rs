@@ -12,8 +12,8 @@ use super::error::Problem;
 use super::sessions::resources::fresh_id;
 use loci_engine::{Context, Error, Place, Purpose};
 use loci_model::{
-    Address, At, AttributesPatch, Audience, Content, Edit, EditOp, Expect, Memory, MemoryPath, OnSame, Patch,
-    StorePolicy, View, Visibility, limit,
+    Address, At, AttributesPatch, Audience, Content, Edit, EditOp, Expect, Memory, MemoryPath,
+    OnSame, Patch, StorePolicy, View, Visibility, limit,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -66,7 +66,8 @@ async fn make<T: Serialize>(
     let keeper = keeper(call);
     let place = place(&keeper)?;
     let store = call.engine.store_at(&keeper, &place, Purpose::Write).await?;
-    let store = store.ok_or_else(|| Error::Internal("a place that was made is not there".into()))?;
+    let store =
+        store.ok_or_else(|| Error::Internal("a place that was made is not there".into()))?;
     let attributes = AttributesPatch {
         visibility: Patch::Set(Visibility::Internal),
         media_type: Patch::Set(Some("application/json".to_owned())),

@@ -113,9 +113,8 @@ impl CreateSession {
         let environment_id = self.environment_id;
         let details = Details { agent, environment_id, vault_ids, budget, others }.to_text();
         if details.len() > DETAILS_BYTES_MAX {
-            let why = format!(
-                "agent, vault_ids and resources take at most {DETAILS_BYTES_MAX} bytes"
-            );
+            let why =
+                format!("agent, vault_ids and resources take at most {DETAILS_BYTES_MAX} bytes");
             return Err(refuse("body", why));
         }
         Ok(NewSession {

@@ -33,13 +33,7 @@ pub(super) struct Placed {
 #[schema(as = SessionOtherResource)]
 pub(in crate::anthropic) enum OtherBody {
     /// An uploaded file; it is named and never looked at.
-    File {
-        id: String,
-        created_at: String,
-        file_id: String,
-        mount_path: String,
-        updated_at: String,
-    },
+    File { id: String, created_at: String, file_id: String, mount_path: String, updated_at: String },
     /// A repository; it is named and never fetched.
     GithubRepository {
         id: String,
@@ -130,7 +124,14 @@ impl Declared {
                 }
                 let mount_path = mount_path.unwrap_or_else(|| format!("/workspace/{}", name(&url)));
                 check_mount_path(&mount_path)?;
-                OtherBody::GithubRepository { id, checkout, created_at, mount_path, updated_at, url }
+                OtherBody::GithubRepository {
+                    id,
+                    checkout,
+                    created_at,
+                    mount_path,
+                    updated_at,
+                    url,
+                }
             }
         };
         Ok(Placed { at, resource })

@@ -65,8 +65,7 @@ impl From<StoreGlance> for StoreRow {
         };
         let numbers = glance.numbers.as_ref();
         let about = |owner: Option<Principal>| owner.filter(|_| numbers.is_some());
-        let (owner, home_of) =
-            (about(glance.owner), glance.home_of.filter(|_| numbers.is_some()));
+        let (owner, home_of) = (about(glance.owner), glance.home_of.filter(|_| numbers.is_some()));
         let last = numbers.and_then(|numbers| numbers.last.as_ref());
         Self {
             memory_store_id: store.id.to_string(),

@@ -135,9 +135,11 @@ fn tried(verb: &Verb, kind: Kind) -> &[State] {
 /// Asks everything of everybody, and gives the matrix of the answers.
 fn asked(server: &Server) -> String {
     let questions = |kind: Kind| {
-        let states = |verb| Who::ALL.into_iter().flat_map(move |who| {
-            tried(verb, kind).iter().map(move |state| key(verb, who, *state))
-        });
+        let states = |verb| {
+            Who::ALL.into_iter().flat_map(move |who| {
+                tried(verb, kind).iter().map(move |state| key(verb, who, *state))
+            })
+        };
         all().flat_map(states).collect()
     };
     let mut world = World::new(server, &questions);
