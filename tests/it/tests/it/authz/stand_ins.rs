@@ -52,7 +52,6 @@ fn told(client: &mut Client, kind: Kind, agent: Option<&str>) -> Vec<u16> {
         body["agentId"] = json!(agent);
     }
     told.push(client.call("PUT", "/api/storage/memory/own", Some(&body)).status);
-    told.push(client.delete(&format!("/api/storage/memory/seed?store={store}{said}")).status);
     told
 }
 
