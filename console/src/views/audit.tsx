@@ -10,7 +10,7 @@ import { ActorName, Button, Name, Time } from "../ui/basics";
 import { download, Head, More } from "../ui/page";
 import { Empty, Failed, Waiting } from "../ui/states";
 
-const KINDS = ["principal_created", "principal_recast", "memory_switched", "key_created", "key_revoked", "store_archived", "store_removed", "grant_given", "grant_revoked", "member_added", "member_removed", "searched", "version_redacted"];
+const KINDS = ["principal_created", "principal_recast", "memory_switched", "key_created", "key_revoked", "store_archived", "store_removed", "grant_given", "grant_revoked", "member_added", "member_removed", "searched", "version_redacted", "memory_erased", "exported", "imported", "backed_up", "viewed_as"];
 
 const plain = (kind: string): string => kind.replaceAll("_", " ");
 

@@ -25,6 +25,13 @@ impl Engine {
         Ok(())
     }
 
+    /// Whether a store is the caller's own or the caller administers its workspace, whatever narrows
+    /// the credential.
+    pub async fn keeps_store(&self, context: &Context, store: StoreId) -> Result<bool> {
+        let facts = self.facts(context, store).await?;
+        Ok(policy::keeps(&context.caller, &facts))
+    }
+
     pub(crate) async fn manage_pass(
         &self,
         context: &Context,

@@ -1,6 +1,7 @@
 //! Work on the data directory as a whole: integrity check and backup.
 
 use crate::{Context, Engine, Result};
+use loci_model::event::kind;
 use loci_storage::{CheckReport, CopyHold};
 use std::path::Path;
 
@@ -15,6 +16,7 @@ impl Engine {
     /// hold until it is sent: until then no erasure that came later is answered.
     pub async fn backup(&self, context: &Context, to: &Path) -> Result<CopyHold> {
         self.admin_pass(context)?;
+        self.note(self.happening(context, kind::BACKED_UP)).await;
         Ok(self.storage.backup(to).await?)
     }
 }

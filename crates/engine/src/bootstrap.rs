@@ -167,6 +167,7 @@ impl Engine {
             is_admin: true,
             actor: Actor::User(start.administrator.id),
             session: None,
+            session_user: loci_model::SessionUser::Unsaid,
             audience: Audience::Host,
             acts_for_agents: false,
             memory: start.administrator.memory,

@@ -2,7 +2,8 @@
 //! memory before a model renders it here, so that order, budget and quoting are the same.
 //!
 //! Pinned first, then by importance, then the newest. Everything quoted stands on lines that begin
-//! with a mark of ours, so that no memory can end the brief or speak outside its quotation.
+//! with a mark of ours, so that no memory can end the brief or speak outside its quotation. What
+//! somebody else wrote than whose store it is says by whom.
 
 use crate::{Context, Engine, Error, Result};
 use loci_model::compact::IMPORTANCE_DEFAULT;
@@ -119,11 +120,12 @@ impl Engine {
         let pinned = told.iter().filter(|(_, memory)| memory.attributes.pinned).count();
         let mut text = String::new();
         let mut shown = Vec::new();
+        let mut authors = self.authors(context);
         for (at, (name, memory)) in told.iter().enumerate() {
             let left = budget.saturating_sub(text.len() + more(told.len()).len());
             // Those that are pinned share the room, so that each of them has its line.
             let share = if at < pinned { left / (pinned - at) } else { left };
-            let label = label(name, memory);
+            let label = label(name, memory, authors.of(memory).await?.as_deref());
             let about = match &memory.attributes.summary {
                 Some(summary) => summary.clone(),
                 None => self.beginning(context, request.store, memory).await?,
@@ -154,10 +156,12 @@ impl Engine {
     ) -> Result<Brief> {
         let mut text = [HEAD, NOTE].concat();
         let mut shown = Vec::with_capacity(told.len());
+        let mut authors = self.authors(context);
         for (name, memory) in &told {
             let content = self.content(context, request.store, memory).await?;
             let Some(content) = content else { continue };
-            let _ = writeln!(text, "- {}", label(name, memory));
+            let author = authors.of(memory).await?;
+            let _ = writeln!(text, "- {}", label(name, memory, author.as_deref()));
             for line in content.lines() {
                 let _ = writeln!(text, "> {}", plain(line));
             }
@@ -238,12 +242,13 @@ fn age(memory: &Memory) -> (Timestamp, MemoryId) {
 }
 
 /// What a memory is called, and where it is from.
-fn label(name: &str, memory: &Memory) -> String {
+fn label(name: &str, memory: &Memory, author: Option<&str>) -> String {
     let attributes = &memory.attributes;
     let kind = attributes.kind.as_deref().unwrap_or("note");
     let pinned = if attributes.pinned { ", pinned" } else { "" };
     let day: String = memory.updated_at.to_string().chars().take(10).collect();
-    format!("{} ({}{pinned}, v{}, {day})", plain(name), plain(kind), memory.revision)
+    let by = author.map(|author| format!(", by {}", plain(author))).unwrap_or_default();
+    format!("{} ({}{pinned}, v{}, {day}{by})", plain(name), plain(kind), memory.revision)
 }
 
 /// One line of an index in so many bytes, as much of it as fits; none when not even the name does.

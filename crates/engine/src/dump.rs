@@ -14,6 +14,7 @@ use crate::{Context, Engine, Error, NewPrincipal, Result};
 use format::{
     GrantLine, Line, MembershipLine, PrincipalLine, RedactionLine, StoreLine, VersionLine,
 };
+use loci_model::event::kind;
 use loci_model::policy::{AdminPass, System};
 use loci_model::query::{Direction, StoreQuery};
 use loci_model::{Invalid, Store, limit, policy};
@@ -33,6 +34,7 @@ impl Engine {
     /// error when it is gone.
     pub async fn export(&self, context: &Context, lines: mpsc::Sender<String>) -> Result<()> {
         let pass = self.admin_pass(context)?;
+        self.note(self.happening(context, kind::EXPORTED)).await;
         match self.export_lines(context, &pass, &lines).await {
             Err(ExportEnd::ReceiverGone) | Ok(()) => Ok(()),
             Err(ExportEnd::Failed(error)) => Err(error),
@@ -140,7 +142,9 @@ impl Engine {
         let mut items = Vec::with_capacity(lines.len());
         for line in blocking(move || read_lines(&lines)).await?? {
             match line {
-                Line::Header { format: 1..=FORMAT } => {}
+                Line::Header { format: 1..=FORMAT } => {
+                    self.note(self.happening(context, kind::IMPORTED)).await;
+                }
                 Line::Header { format } => {
                     let why = format!("export format {format}, this version reads up to {FORMAT}");
                     return Err(Invalid::new("line", why).into());

@@ -30,7 +30,9 @@ impl Engine {
             Some(receipt) => receipt,
             None => {
                 let pass = self.manage_pass(context, store).await?;
-                self.write(context, Mutation::Redact(pass, version)).await?
+                let told = self.happening(context, kind::VERSION_REDACTED).in_store(store);
+                let redact = Mutation::Redact(pass, version);
+                self.audited(context, redact, told.about(&version)).await?
             }
         };
         let version = expect_receipt!(receipt, Receipt::Redacted(version) => *version)?;
@@ -51,7 +53,9 @@ impl Engine {
             None => {
                 let pass = self.manage_pass(context, store).await?;
                 let version = self.seams.version_id(pass.now());
-                self.write(context, Mutation::Erase { pass, memory, version }).await?
+                let told = self.happening(context, kind::MEMORY_ERASED).in_store(store);
+                let erase = Mutation::Erase { pass, memory, version };
+                self.audited(context, erase, told.about(&memory)).await?
             }
         };
         let versions = expect_receipt!(receipt, Receipt::Erased { versions, .. } => versions)?;

@@ -1,8 +1,38 @@
 //! The audit log: written in the same moment as what it tells of, read by administrators.
 
 use crate::{Context, Engine, Result};
-use loci_model::{Actor, Event, Happening, StoreId, WorkspaceId, limit};
+use loci_model::event::kind;
+use loci_model::{
+    Actor, Caller, Event, Happening, PrincipalId, StoreId, Timestamp, WorkspaceId, limit,
+};
 use loci_storage::{Mutation, Receipt};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// How long one line in the log stands for all looks with the same eyes.
+const VIEW_MICROS: i64 = 3600 * 1_000_000;
+/// Looks that are remembered; beyond it, all are forgotten and written down again.
+const VIEWS_MAX: usize = 10_000;
+
+/// Who looked with whose eyes lately.
+#[derive(Default)]
+pub(crate) struct Views(Mutex<HashMap<(Actor, PrincipalId), Timestamp>>);
+
+impl Views {
+    /// Whether a look is not in the log yet.
+    fn is_new(&self, look: (Actor, PrincipalId), now: Timestamp) -> bool {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_old = |at: &Timestamp| now.as_micros() - at.as_micros() >= VIEW_MICROS;
+        if known.get(&look).is_some_and(|at| !is_old(at)) {
+            return false;
+        }
+        if known.len() >= VIEWS_MAX {
+            known.clear();
+        }
+        known.insert(look, now);
+        true
+    }
+}
 
 /// Something that happens, being put into words.
 pub(crate) struct Telling(Happening);
@@ -27,11 +57,15 @@ impl Telling {
 impl Engine {
     /// What a caller does.
     pub(crate) fn happening(&self, context: &Context, kind: &'static str) -> Telling {
+        self.doing(&context.caller, kind)
+    }
+
+    fn doing(&self, caller: &Caller, kind: &'static str) -> Telling {
         Telling(Happening {
-            workspace: context.caller.workspace,
+            workspace: caller.workspace,
             at: self.seams.now(),
-            actor: context.caller.actor,
-            principal: context.caller.principal,
+            actor: caller.actor,
+            principal: caller.principal,
             kind,
             store: None,
             subject: None,
@@ -43,7 +77,7 @@ impl Engine {
     pub(crate) fn happening_by_itself(
         &self,
         workspace: WorkspaceId,
-        principal: loci_model::PrincipalId,
+        principal: PrincipalId,
         kind: &'static str,
     ) -> Telling {
         Telling(Happening {
@@ -81,6 +115,26 @@ impl Engine {
     pub(crate) async fn record(&self, told: Telling) -> Result<()> {
         self.write_unasked(Mutation::Record(told.0)).await?;
         Ok(())
+    }
+
+    /// Writes down that something was looked at or taken out. It is no condition: what is copied when the
+    /// disk is full or fails must not wait for the log, and a replica has none to write.
+    pub(crate) async fn note(&self, told: Telling) {
+        if self.is_replica() {
+            return;
+        }
+        let kind = told.0.kind;
+        if let Err(error) = self.record(told).await {
+            tracing::warn!(%error, kind, "the audit log does not have this");
+        }
+    }
+
+    /// Writes down that an administrator looks with somebody else's eyes, once an hour.
+    pub(crate) async fn note_view(&self, caller: &Caller, whose: PrincipalId) {
+        let now = self.seams.now();
+        if self.views.is_new((caller.actor, whose), now) {
+            self.note(self.doing(caller, kind::VIEWED_AS).about(&whose)).await;
+        }
     }
 
     /// The audit log of the caller's workspace after a number, oldest first.

@@ -1,30 +1,55 @@
 //! Search-only access, kept from being read access by other means: whoever may search a store but
-//! not read it gets few results at a time, a bounded number of searches a minute, and a line in the
-//! audit log for each.
+//! not read it gets few results at a time, a bounded number of searches a minute, a bounded number of
+//! different memories a day, and a line in the audit log for each search.
 //!
-//! The count is kept by each server for itself; what is written down is one log for all.
+//! The counts are kept by each server for itself; what is written down is one log for all.
 
+use crate::search::Hit;
 use crate::{Context, Engine, Error, Result};
 use loci_model::event::kind;
 use loci_model::policy::SearchPass;
-use loci_model::{PrincipalId, StoreId, Timestamp, limit};
-use std::collections::HashMap;
+use loci_model::{MemoryId, PrincipalId, StoreId, Timestamp, limit};
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 const SECOND_MICROS: i64 = 1_000_000;
 const MINUTE_MICROS: i64 = 60 * SECOND_MICROS;
 /// Pairs that are counted at once; beyond it, those whose minute is over are forgotten.
 const COUNTED_MAX: usize = 100_000;
+const DAY_MICROS: i64 = 24 * 60 * MINUTE_MICROS;
+/// Memories that are remembered for the day on which they were given, of all pairs together; beyond it
+/// those whose day is over are forgotten, and if that is not enough, nobody gets a new one.
+const GIVEN_MAX: usize = 1_000_000;
 
 /// How often who searched what in the minute that runs.
 pub(crate) struct Guard {
     per_minute: u32,
+    per_day: u32,
     counted: Mutex<HashMap<(PrincipalId, StoreId), Count>>,
+    given: Mutex<Given>,
+}
+
+/// Which memories were given to whom on the day that runs.
+#[derive(Default)]
+struct Given {
+    days: HashMap<(PrincipalId, StoreId), Day>,
+    count: usize,
+}
+
+struct Day {
+    since: Timestamp,
+    memories: HashSet<MemoryId>,
+}
+
+impl Day {
+    fn is_over(&self, now: Timestamp) -> bool {
+        now.as_micros() - self.since.as_micros() >= DAY_MICROS
+    }
 }
 
 impl Default for Guard {
     fn default() -> Self {
-        Self::new(limit::GUARDED_SEARCHES_PER_MINUTE)
+        Self::new(limit::GUARDED_SEARCHES_PER_MINUTE, limit::GUARDED_MEMORIES_PER_DAY)
     }
 }
 
@@ -35,9 +60,31 @@ struct Count {
 }
 
 impl Guard {
-    /// Lets so many searches through.
-    pub(crate) fn new(per_minute: u32) -> Self {
-        Self { per_minute, counted: Mutex::default() }
+    /// Lets so many searches through, and gives so many memories away.
+    pub(crate) fn new(per_minute: u32, per_day: u32) -> Self {
+        Self { per_minute, per_day, counted: Mutex::default(), given: Mutex::default() }
+    }
+
+    /// Whether somebody gets a memory: one that they had today, or one of so many new ones.
+    fn gives(&self, who: PrincipalId, store: StoreId, memory: MemoryId, now: Timestamp) -> bool {
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let Given { days, count } = &mut *given;
+        if days.get(&(who, store)).is_some_and(|day| day.is_over(now)) || *count >= GIVEN_MAX {
+            days.retain(|_, day| !day.is_over(now));
+            *count = days.values().map(|day| day.memories.len()).sum();
+        }
+        let fresh = || Day { since: now, memories: HashSet::new() };
+        let is_full = *count >= GIVEN_MAX;
+        let day = days.entry((who, store)).or_insert_with(fresh);
+        if day.memories.contains(&memory) {
+            return true;
+        }
+        if is_full || day.memories.len() >= self.per_day as usize {
+            return false;
+        }
+        day.memories.insert(memory);
+        *count += 1;
+        true
     }
 
     /// Counts one more search of each store, unless one of them was searched too often: then says
@@ -93,6 +140,49 @@ impl Engine {
         }
         Ok(())
     }
+
+    /// Takes from what was found the memories beyond those that the caller gets on one day of stores
+    /// that it may only search; says of how many stores some were taken.
+    pub(crate) fn ration(
+        &self,
+        context: &Context,
+        pass: &SearchPass,
+        hits: &mut Vec<Hit>,
+    ) -> usize {
+        let (who, now) = (context.caller.principal, pass.now());
+        let mut withheld = HashSet::new();
+        hits.retain(|hit| {
+            let (store, memory) = (hit.memory.store, hit.memory.id);
+            let is_given =
+                !pass.guarded().contains(&store) || self.guard.gives(who, store, memory, now);
+            if !is_given {
+                withheld.insert(store);
+            }
+            is_given
+        });
+        withheld.len()
+    }
+
+    /// Leaves out the contents of what the caller may only search: what fits the query is in the
+    /// snippet.
+    pub async fn snippets_only(&self, context: &Context, hits: &mut [Hit]) -> Result<()> {
+        let mut readable: HashMap<StoreId, bool> = HashMap::new();
+        for hit in hits.iter_mut().filter(|hit| hit.memory.content.is_some()) {
+            let store = hit.memory.store;
+            let may_read = match readable.get(&store) {
+                Some(known) => *known,
+                None => {
+                    let may_read = self.read_pass(context, store).await.is_ok();
+                    readable.insert(store, may_read);
+                    may_read
+                }
+            };
+            if !may_read {
+                hit.memory.content = None;
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -113,5 +203,22 @@ mod tests {
         assert!(guard.admit(who, &[two], at(59)).is_ok());
         assert!(guard.admit(other, &[one], at(59)).is_ok());
         assert!(guard.admit(who, &[one], at(60)).is_ok());
+    }
+
+    #[test]
+    fn a_day_holds_so_many_memories_and_each_pair_counts_for_itself() {
+        let guard = Guard::new(60, 2);
+        let (who, other) = (PrincipalId::from_u128(1), PrincipalId::from_u128(2));
+        let (one, two) = (StoreId::from_u128(1), StoreId::from_u128(2));
+        let at = |secs: i64| Timestamp::from_micros(secs * 1_000_000);
+        let gives = |who, store, memory, secs| {
+            guard.gives(who, store, MemoryId::from_u128(memory), at(secs))
+        };
+        assert!(gives(who, one, 1, 0) && gives(who, one, 2, 1));
+        assert!(!gives(who, one, 3, 2));
+        assert!(gives(who, one, 1, 3), "it was given today");
+        assert!(gives(who, two, 3, 3) && gives(other, one, 3, 3));
+        assert!(!gives(who, one, 3, 86_399));
+        assert!(gives(who, one, 3, 86_400));
     }
 }

@@ -11,7 +11,7 @@ use loci_model::policy::{self, Ground, System};
 use loci_model::store::{OnRemove, Partitioning, Repeats, Who};
 use loci_model::{
     Actor, Address, Audience, Caller, KeyScope, Level, Power, Principal, PrincipalId,
-    PrincipalKind, Store, StoreId, StorePolicy, Timestamp, WorkspaceId, limit,
+    PrincipalKind, SessionUser, Store, StoreId, StorePolicy, Timestamp, WorkspaceId, limit,
 };
 use loci_storage::{Mutation, Receipt};
 use std::collections::BTreeMap;
@@ -123,12 +123,20 @@ impl Engine {
             is_admin: false,
             actor: Actor::Service(agent.id),
             session: None,
+            session_user: SessionUser::Unsaid,
             audience,
             acts_for_agents: false,
             memory: agent.memory,
             scope: KeyScope { power: Power::UpTo(Level::ReadWrite), stores: None },
             expires_at,
         })
+    }
+
+    /// The user whom a request says it is about, for the caller of that request.
+    pub async fn session_user(&self, context: &Context, user: Option<&str>) -> Result<SessionUser> {
+        let Some(user) = user else { return Ok(SessionUser::Unsaid) };
+        let found = self.named(context, user).await?;
+        Ok(found.map_or(SessionUser::Unknown, |found| SessionUser::Is(found.id)))
     }
 
     /// The principal of the caller's workspace that a text names: by its id, by its id as a UUID, or
@@ -202,17 +210,6 @@ impl Engine {
         of: &Principal,
         purpose: Purpose,
     ) -> Result<Option<StoreId>> {
-        self.home_of(context, of, purpose, None).await
-    }
-
-    /// The same; one that is made is compacted when it holds more than `soft_cap` memories.
-    pub async fn home_of(
-        &self,
-        context: &Context,
-        of: &Principal,
-        purpose: Purpose,
-        soft_cap: Option<u64>,
-    ) -> Result<Option<StoreId>> {
         let address = Address::home(of.id);
         if let Some(store) = self.storage.store_at(of.workspace, &address).await? {
             return Ok(Some(store));
@@ -230,7 +227,6 @@ impl Engine {
         let policy = StorePolicy {
             partitioning: Partitioning::ByOwner,
             remove: Who::Owner,
-            soft_cap: soft_cap.map(|cap| cap.min(self.homes.memories_max)),
             ..self.home_policy()
         };
         self.make_at(of, address, format!("home of {}", of.name), policy).await.map(Some)
@@ -332,7 +328,7 @@ impl Engine {
             if policy::search(&caller, std::slice::from_ref(facts), now).stores().is_empty() {
                 continue;
             }
-            let Some((ground, level)) = facts.ground(caller.principal, now) else { continue };
+            let Some((ground, level)) = facts.ground_of(&caller, now) else { continue };
             let store = facts.store.clone();
             let is_home = store.address.as_ref().is_some_and(|one| one.is_home_of(store.owner));
             let home_of = match is_home {

@@ -88,6 +88,7 @@ impl Engine {
             is_admin: principal.is_admin,
             actor: key.session.map_or(Actor::Key(key.id), Actor::Session),
             session: key.session,
+            session_user: loci_model::SessionUser::Unsaid,
             audience: key.audience,
             acts_for_agents: key.acts_for_agents,
             memory: principal.memory,

@@ -9,6 +9,7 @@ mod access;
 mod admin;
 mod agents;
 mod allowance;
+mod authors;
 mod bootstrap;
 pub mod brief;
 mod changes;
@@ -58,6 +59,7 @@ mod visit;
 
 pub use agents::Agent;
 pub use allowance::VisitorLimits;
+pub use authors::Authors;
 pub use bootstrap::FirstStart;
 pub use changes::ChangePage;
 pub use console::{SignedIn, made_in};
@@ -122,6 +124,7 @@ pub struct Engine {
     summarizer: Option<Arc<dyn Summarizer>>,
     reading: Option<Arc<Reading>>,
     glances: Arc<overview::Glances>,
+    views: Arc<events::Views>,
     pasts: Arc<sift::Pasts>,
     recalls: Arc<recalls::Recalls>,
     /// Since when it counts.
@@ -146,6 +149,7 @@ impl Engine {
             summarizer: None,
             reading: None,
             glances: Arc::default(),
+            views: Arc::default(),
             pasts: Arc::default(),
             recalls: Arc::default(),
             began,
@@ -177,10 +181,11 @@ impl Engine {
         Self { reading: Some(Arc::new(Reading::new(options))), ..self }
     }
 
-    /// The same engine, letting whoever may only search a store do so this often a minute.
+    /// The same engine, letting whoever may only search a store do so this often a minute, and have
+    /// so many different memories of it a day.
     #[must_use]
-    pub fn with_guarded_searches(self, per_minute: u32) -> Self {
-        Self { guard: Arc::new(Guard::new(per_minute)), ..self }
+    pub fn with_guarded_searches(self, per_minute: u32, memories_per_day: u32) -> Self {
+        Self { guard: Arc::new(Guard::new(per_minute, memories_per_day)), ..self }
     }
 
     /// The same engine, taking so many visitors a day whom nobody has heard of, and so much from

@@ -5,7 +5,7 @@ use crate::{Context, Engine, Error, Result};
 use loci_model::policy::{self, Reach, System};
 use loci_model::query::{CreatedQuery, Direction, SessionQuery};
 use loci_model::{
-    Actor, ApiKey, Grantee, KeyId, Principal, PrincipalId, PrincipalKind, SessionId, StoreId,
+    Actor, ApiKey, Grantee, KeyId, Level, Principal, PrincipalId, PrincipalKind, SessionId, StoreId,
 };
 use std::collections::{BTreeMap, HashSet};
 
@@ -96,7 +96,7 @@ impl Engine {
                     Ok(facts) => {
                         let now = self.seams.now();
                         let reach = policy::reach(&context.caller, &facts, now);
-                        (reach > Reach::None).then_some(Named {
+                        (reach >= Reach::Upto(Level::Read)).then_some(Named {
                             name: facts.store.name,
                             sort: Sort::Store,
                             principal: None,

@@ -14,6 +14,9 @@ const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 /// Givers that are counted at once; beyond it, those whose day is over are forgotten.
 const COUNTED_MAX: usize = 100_000;
 
+const TOO_MANY_NAMES: &str =
+    "too many names that nobody has; name them by their ids, or try again tomorrow";
+
 /// How many there were in the day that runs, and since when it does.
 struct Count {
     since: Timestamp,
@@ -67,6 +70,7 @@ impl Daily {
 /// Who brought how many, and how many came by themselves.
 pub(crate) struct Newcomers {
     brought: Mutex<HashMap<PrincipalId, Count>>,
+    unknown: Mutex<HashMap<PrincipalId, Count>>,
     visitors: Daily,
     agents: Daily,
 }
@@ -80,7 +84,7 @@ impl Default for Newcomers {
 impl Newcomers {
     fn new(visitors: u32, agents: u32) -> Self {
         let (visitors, agents) = (Daily::new(visitors), Daily::new(agents));
-        Self { brought: Mutex::default(), visitors, agents }
+        Self { brought: Mutex::default(), unknown: Mutex::default(), visitors, agents }
     }
 
     /// Nobody counted yet, and so many visitors.
@@ -104,7 +108,31 @@ impl Newcomers {
         count.admit(limit::NEWCOMERS_PER_DAY, now, why)
     }
 
-    /// Counts one more who comes by themselves.
+    /// Refuses somebody who named too many today whom nobody knows; right names and wrong ones alike.
+    pub(crate) fn may_name(&self, who: PrincipalId, now: Timestamp) -> Result<()> {
+        let mut counted = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        match counted.get_mut(&who) {
+            None => Ok(()),
+            // Asking counts nothing.
+            Some(count) => {
+                let admitted = count.admit(limit::UNKNOWN_NAMES_PER_DAY, now, TOO_MANY_NAMES);
+                admitted.map(|()| count.count -= 1)
+            }
+        }
+    }
+
+    /// Counts one more name that nobody has.
+    pub(crate) fn count_unknown(&self, who: PrincipalId, now: Timestamp) -> Result<()> {
+        let mut counted = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        if counted.len() >= COUNTED_MAX {
+            counted.retain(|_, count| count.left(now) > 0);
+        }
+        let count = counted.entry(who).or_insert_with(|| Count::new(now));
+        count.admit(limit::UNKNOWN_NAMES_PER_DAY, now, TOO_MANY_NAMES)
+    }
+
+    /// Counts one more who comes by themselves. Names cost a visitor nothing, so all are counted
+    /// together.
     pub(crate) fn admit_visitor(&self, now: Timestamp) -> Result<()> {
         let why = "too many visitors came for the first time today; try again tomorrow";
         self.visitors.admit(now, why)
@@ -134,6 +162,21 @@ mod tests {
         }
         assert!(matches!(newcomers.admit(one, at(23)), Err(Error::TooMany { .. })));
         assert!(newcomers.admit(other, at(23)).is_ok() && newcomers.admit(one, at(24)).is_ok());
+    }
+
+    #[test]
+    fn names_that_nobody_has_can_be_tried_so_often() {
+        let newcomers = Newcomers::default();
+        let (one, other) = (PrincipalId::from_u128(1), PrincipalId::from_u128(2));
+        for _ in 0..limit::UNKNOWN_NAMES_PER_DAY {
+            newcomers.may_name(one, at(0)).unwrap();
+            newcomers.count_unknown(one, at(0)).unwrap();
+        }
+        // From now on the answer is the same for names that somebody has.
+        assert!(matches!(newcomers.may_name(one, at(23)), Err(Error::TooMany { .. })));
+        assert!(
+            newcomers.may_name(other, at(23)).is_ok() && newcomers.may_name(one, at(24)).is_ok()
+        );
     }
 
     #[test]

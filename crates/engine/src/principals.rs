@@ -65,6 +65,22 @@ impl Engine {
         self.named(context, text).await?.ok_or(Error::NotFound("principal"))
     }
 
+    /// The same for somebody to be shared with: a name is told from one that nobody has only so often, to
+    /// those who administer nothing.
+    pub async fn find_grantee(&self, context: &Context, text: &str) -> Result<Principal> {
+        let (caller, now) = (&context.caller, self.seams.now());
+        let is_id = text.parse::<PrincipalId>().is_ok();
+        if is_id || policy::administer(caller, now).is_ok() {
+            return self.find_principal(context, text).await;
+        }
+        self.newcomers.may_name(caller.principal, now)?;
+        let found = self.find_principal(context, text).await;
+        if matches!(found, Err(Error::NotFound(_))) {
+            self.newcomers.count_unknown(caller.principal, now)?;
+        }
+        found
+    }
+
     /// The caller with the eyes of somebody whom a text names, for administrators. Nothing may be
     /// written with them; who asks sees to that.
     pub async fn view_as(&self, caller: &Caller, text: &str) -> Result<Caller> {
@@ -73,7 +89,9 @@ impl Engine {
         policy::administer(caller, now).map_err(|_| REFUSED)?;
         let found = self.named_in(caller.workspace, text).await?;
         let found = found.ok_or(Error::NotFound("principal"))?;
-        policy::view_as(caller, &found, now).map_err(|_| REFUSED)
+        let seen = policy::view_as(caller, &found, now).map_err(|_| REFUSED)?;
+        self.note_view(caller, found.id).await;
+        Ok(seen)
     }
 
     /// Makes a declared principal exist.

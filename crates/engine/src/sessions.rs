@@ -54,14 +54,7 @@ impl Engine {
         }
         check_title(new.title.as_deref())?;
         validate_labels(&new.metadata)?;
-        if new.details.len() > limit::SESSION_DETAILS_BYTES_MAX {
-            let why = format!(
-                "is {} bytes, limit {}",
-                new.details.len(),
-                limit::SESSION_DETAILS_BYTES_MAX
-            );
-            return Err(Invalid::new("agent", why).into());
-        }
+        check_details(&new.details)?;
         if new.attachments.len() > limit::ATTACHMENTS_MAX {
             let why =
                 format!("cannot contain more than {} memory_store entries", limit::ATTACHMENTS_MAX);
@@ -162,6 +155,19 @@ impl Engine {
         self.change_session(context, id, SessionChange::Describe { title, metadata }).await
     }
 
+    /// Replaces what its door keeps about a session, on condition that it is still what the new was
+    /// made from; `ExpectFailed` if somebody was faster.
+    pub async fn detail_session(
+        &self,
+        context: &Context,
+        session: &Session,
+        details: String,
+    ) -> Result<Session> {
+        check_details(&details)?;
+        let change = SessionChange::Detail { was: session.details.clone(), details };
+        self.change_session(context, session.id, change).await
+    }
+
     /// Archives a session.
     pub async fn archive_session(&self, context: &Context, id: SessionId) -> Result<Session> {
         self.change_session(context, id, SessionChange::Archive).await
@@ -245,6 +251,14 @@ fn note(session: &Session) -> String {
 /// Keeps a store's own words from closing the element they stand in.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+fn check_details(details: &str) -> Result<()> {
+    let (bytes, max) = (details.len(), limit::SESSION_DETAILS_BYTES_MAX);
+    if bytes > max {
+        return Err(Invalid::new("agent", format!("is {bytes} bytes, limit {max}")).into());
+    }
+    Ok(())
 }
 
 fn check_title(title: Option<&str>) -> Result<()> {

@@ -49,6 +49,7 @@ impl Engine {
             is_admin: false,
             actor,
             session: None,
+            session_user: loci_model::SessionUser::Unsaid,
             audience: Audience::Model,
             acts_for_agents: false,
             memory: user.memory,

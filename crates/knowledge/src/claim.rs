@@ -28,6 +28,8 @@ pub struct Mention {
 /// an older one of the same aspect only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Aspect {
+    /// What somebody is called.
+    Name,
     /// What somebody does for a living.
     Role,
     /// How old somebody is.

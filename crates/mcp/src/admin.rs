@@ -148,9 +148,10 @@ impl AdminTools {
         if name == EVERYONE {
             return Ok(Grantee::Everyone);
         }
-        match self.engine.named(context, name).await? {
-            Some(found) => Ok(Grantee::Principal(found.id)),
-            None => Err(Trouble::call("there is nobody of that name")),
+        match self.engine.find_grantee(context, name).await {
+            Ok(found) => Ok(Grantee::Principal(found.id)),
+            Err(Error::NotFound(_)) => Err(Trouble::call("there is nobody of that name")),
+            Err(error) => Err(error.into()),
         }
     }
 

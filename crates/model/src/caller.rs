@@ -12,6 +12,30 @@ pub enum Audience {
     Model,
 }
 
+/// Which user a request says it is about. It opens nothing, and keeps agents that speak with one user
+/// out of the homes of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SessionUser {
+    /// The request names no user.
+    #[default]
+    Unsaid,
+    /// This one.
+    Is(PrincipalId),
+    /// One that nobody here knows.
+    Unknown,
+}
+
+impl SessionUser {
+    /// Whether a request may be about this user.
+    pub fn may_be(self, user: PrincipalId) -> bool {
+        match self {
+            Self::Unsaid => true,
+            Self::Is(named) => named == user,
+            Self::Unknown => false,
+        }
+    }
+}
+
 /// Who is asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
@@ -25,6 +49,8 @@ pub struct Caller {
     pub actor: Actor,
     /// The session this caller acts in; it then has only what the session was given.
     pub session: Option<SessionId>,
+    /// The user whom the request is about, where it says so.
+    pub session_user: SessionUser,
     /// Host or model.
     pub audience: Audience,
     /// Whether the credential may act for any agent that a request names.

@@ -35,6 +35,16 @@ pub mod kind {
     pub const READER_FORGOTTEN: &str = "reader_forgotten";
     /// A version was redacted, and why.
     pub const VERSION_REDACTED: &str = "version_redacted";
+    /// A memory was erased with all its versions.
+    pub const MEMORY_ERASED: &str = "memory_erased";
+    /// The workspace was exported.
+    pub const EXPORTED: &str = "exported";
+    /// Something was imported into the workspace.
+    pub const IMPORTED: &str = "imported";
+    /// The data was copied whole.
+    pub const BACKED_UP: &str = "backed_up";
+    /// An administrator looked with somebody else's eyes: once an hour for each pair and server.
+    pub const VIEWED_AS: &str = "viewed_as";
     /// Somebody searched a store that they may only search.
     pub const SEARCHED: &str = "searched";
 }

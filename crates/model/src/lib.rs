@@ -35,7 +35,7 @@ pub mod version;
 pub use actor::Actor;
 pub use address::Address;
 pub use attributes::{Attributes, AttributesPatch, Patch, Visibility};
-pub use caller::{Audience, Caller};
+pub use caller::{Audience, Caller, SessionUser};
 pub use change::{Change, ChangeOp};
 pub use content::{Content, Digest, Hash};
 pub use edit::{At, Cause, Edit, EditOp, Expect, OnSame};

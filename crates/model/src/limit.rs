@@ -127,6 +127,9 @@ pub const GUARDED_RESULTS_MAX: usize = 10;
 pub const GUARDED_STORES_MAX: usize = 32;
 /// Agents that nobody has heard of with whom one giver may share on one day.
 pub const NEWCOMERS_PER_DAY: u32 = 1000;
+/// Names that one principal may share with on one day though nobody has them; then it shares by id, so that
+/// the names of others cannot be found by guessing.
+pub const UNKNOWN_NAMES_PER_DAY: u32 = 100;
 /// Visitors, and agents that they come through, whom nobody has heard of, that one server takes on
 /// one day unless the operator says otherwise.
 pub const NEW_VISITORS_PER_DAY: u32 = 10_000;
@@ -144,6 +147,9 @@ pub const VISITORS_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Searches in a minute of one store by one principal that may only search it, unless the operator
 /// says otherwise.
 pub const GUARDED_SEARCHES_PER_MINUTE: u32 = 60;
+/// Different memories of one store that somebody gets on one day who may only search it, unless it is
+/// configured: of ten thousand it takes ten days to see all.
+pub const GUARDED_MEMORIES_PER_DAY: u32 = 1000;
 
 /// Facts, entities, episodes or communities of one answer.
 pub const KNOWN_MAX: usize = 50;

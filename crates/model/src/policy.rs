@@ -3,15 +3,16 @@
 //! A pass is the only way into a storage engine's memories and has no other constructor than this
 //! module, so holding one *is* the proof that policy said yes. The first rule that matches decides:
 //! administrator or owner; a grant to the caller itself; being in the group whose home it is; being
-//! an agent in a group with the user whose home it is; a grant to everyone. So a grant can also lower
+//! an agent in a group with the user whose home it is, unless the request names another user; a grant
+//! to everyone. So a grant can also lower
 //! somebody in a group, while nobody is lowered by what everyone gets. A session then narrows it to
 //! what was attached, and the credential's scope narrows it once more. Nothing ever widens it. What
 //! the operator switched off for a principal is off in every way. Default: no.
 
 use crate::grant::{Grant, Level};
 use crate::{
-    Access, Actor, Audience, Caller, Grantee, KeyScope, MemorySwitches, Power, Principal,
-    PrincipalId, PrincipalKind, Store, StoreId, Timestamp, WorkspaceId,
+    Access, Actor, Audience, Caller, Grantee, MemorySwitches, Power, PrincipalId, PrincipalKind,
+    SessionUser, Store, StoreId, Timestamp, WorkspaceId,
 };
 use std::collections::BTreeMap;
 
@@ -132,6 +133,7 @@ pub struct BrowsePass {
     workspace: WorkspaceId,
     now: Timestamp,
     reader: Option<PrincipalId>,
+    user: SessionUser,
     memory: MemorySwitches,
     only: Option<Vec<StoreId>>,
 }
@@ -158,7 +160,7 @@ impl Facts {
         let by_right = if caller.is_admin {
             Standing::Owner
         } else {
-            match self.ground(caller.principal, now) {
+            match self.ground_of(caller, now) {
                 None => Standing::Stranger,
                 Some((Ground::Owner, _)) => Standing::Owner,
                 Some((_, level)) => Standing::Upto(level),
@@ -179,13 +181,28 @@ impl Facts {
 
     /// By which rule a principal has access, and how much; an administrator's rights aside.
     pub fn ground(&self, principal: PrincipalId, now: Timestamp) -> Option<(Ground, Level)> {
+        self.ground_about(SessionUser::Unsaid, principal, now)
+    }
+
+    /// By which rule a caller has access in this request, and how much; an administrator's rights
+    /// aside.
+    pub fn ground_of(&self, caller: &Caller, now: Timestamp) -> Option<(Ground, Level)> {
+        self.ground_about(caller.session_user, caller.principal, now)
+    }
+
+    fn ground_about(
+        &self,
+        user: SessionUser,
+        principal: PrincipalId,
+        now: Timestamp,
+    ) -> Option<(Ground, Level)> {
         if self.store.owner == principal {
             return Some((Ground::Owner, Level::ReadWrite));
         }
         if let Some(grant) = self.grant_to(Grantee::Principal(principal), now) {
             return Some((Ground::Grant, grant.level));
         }
-        if let Some(ground) = self.by_relation() {
+        if let Some(ground) = self.by_relation(user) {
             return Some((ground, Level::ReadWrite));
         }
         let grant = self.grant_to(Grantee::Everyone, now)?;
@@ -193,11 +210,14 @@ impl Facts {
     }
 
     /// What being in a group opens: homes, and nothing else that their owners have. A store that
-    /// somebody made and named is theirs to share, whomever they talk to.
-    pub fn by_relation(&self) -> Option<Ground> {
+    /// somebody made and named is theirs to share, whomever they talk to. The home of a user stays
+    /// closed in a request that is about another user.
+    pub fn by_relation(&self, user: SessionUser) -> Option<Ground> {
         match (self.relation?, self.home_of?) {
             (Relation::Member, PrincipalKind::Group) => Some(Ground::Member),
-            (Relation::Companion, PrincipalKind::User) => Some(Ground::Companion),
+            (Relation::Companion, PrincipalKind::User) if user.may_be(self.store.owner) => {
+                Some(Ground::Companion)
+            }
             _ => None,
         }
     }
@@ -205,7 +225,8 @@ impl Facts {
     /// Whether anything here can give a principal access that administers nothing, now or at
     /// another time.
     pub fn concern(&self, principal: PrincipalId) -> bool {
-        self.store.owner == principal || !self.grants.is_empty() || self.by_relation().is_some()
+        let is_near = self.by_relation(SessionUser::Unsaid).is_some();
+        self.store.owner == principal || !self.grants.is_empty() || is_near
     }
 
     fn grant_to(&self, grantee: Grantee, now: Timestamp) -> Option<&Grant> {
@@ -273,7 +294,7 @@ pub fn search(caller: &Caller, stores: &[Facts], now: Timestamp) -> SearchPass {
     let guarded = searchable.clone().filter(|facts| !may(facts, Level::Read));
     SearchPass {
         workspace: caller.workspace,
-        guarded: in_turn(guarded, caller.principal, now),
+        guarded: in_turn(guarded, caller, now),
         stores: searchable.map(|facts| facts.store.id).collect(),
         audience: caller.audience,
         now,
@@ -285,14 +306,14 @@ pub fn search(caller: &Caller, stores: &[Facts], now: Timestamp) -> SearchPass {
 /// what others shared.
 fn in_turn<'f>(
     guarded: impl Iterator<Item = &'f Facts>,
-    who: PrincipalId,
+    caller: &Caller,
     now: Timestamp,
 ) -> Vec<StoreId> {
     let mut turns: BTreeMap<PrincipalId, usize> = BTreeMap::new();
     let mut in_turn: Vec<(usize, StoreId)> = Vec::new();
     for facts in guarded {
-        let grantee = match facts.ground(who, now) {
-            Some((Ground::Grant, _)) => Some(Grantee::Principal(who)),
+        let grantee = match facts.ground_of(caller, now) {
+            Some((Ground::Grant, _)) => Some(Grantee::Principal(caller.principal)),
             Some((Ground::Everyone, _)) => Some(Grantee::Everyone),
             _ => None,
         };
@@ -359,6 +380,7 @@ pub fn browse(caller: &Caller, now: Timestamp) -> BrowsePass {
         workspace: caller.workspace,
         now,
         reader: (!caller.is_admin).then_some(caller.principal),
+        user: caller.session_user,
         memory: caller.memory,
         only: if may_read && caller.memory.is_on {
             caller.scope.stores.clone()
@@ -412,33 +434,6 @@ pub fn convene(caller: &Caller, now: Timestamp) -> Result<ConvenePass, Denied> {
     } else {
         Err(Denied::KNOWN)
     }
-}
-
-/// Whether the caller may speak for agents: platforms, and administrators, who could make a key for
-/// any of them.
-pub fn acts_for_agents(caller: &Caller, now: Timestamp) -> bool {
-    caller.acts_for_agents || administer(caller, now).is_ok()
-}
-
-/// The caller as one of the agents it may act for: with that agent's rights and nothing else.
-pub fn act_for(caller: &Caller, agent: &Principal, now: Timestamp) -> Result<Caller, Denied> {
-    let may_act = acts_for_agents(caller, now);
-    let is_agent = agent.kind == PrincipalKind::Agent && !agent.is_admin;
-    if !may_act || !is_agent || agent.workspace != caller.workspace {
-        return Err(Denied::KNOWN);
-    }
-    Ok(Caller {
-        workspace: agent.workspace,
-        principal: agent.id,
-        is_admin: false,
-        actor: Actor::Service(agent.id),
-        session: None,
-        audience: caller.audience,
-        acts_for_agents: false,
-        memory: agent.memory,
-        scope: KeyScope { power: caller.scope.power, stores: caller.scope.stores.clone() },
-        expires_at: caller.expires_at,
-    })
 }
 
 macro_rules! getters {
@@ -533,7 +528,8 @@ impl BrowsePass {
     pub fn shows(&self, facts: &Facts) -> bool {
         let is_named = self.only.as_ref().is_none_or(|only| only.contains(&facts.store.id));
         let is_readable = self.reader.is_none_or(|reader| {
-            let level = facts.ground(reader, self.now).map(|(_, level)| level);
+            let ground = facts.ground_about(self.user, reader, self.now);
+            let level = ground.map(|(_, level)| level);
             level >= Some(Level::Read) && !facts.is_off(self.memory, reader)
         });
         facts.store.workspace == self.workspace && is_named && is_readable
@@ -576,10 +572,12 @@ impl SearchPass {
     }
 }
 
+mod act;
 mod explain;
 mod share;
 mod system;
 
+pub use act::{act_for, acts_for_agents, keeps};
 pub use explain::{Explanation, Match, Reach, Rule, explain, reach, view_as};
 use share::Giving;
 pub use share::{ends_within, share};

@@ -83,6 +83,7 @@ pub(crate) struct Config {
 pub(crate) struct LimitsSection {
     requests_per_second: Option<u32>,
     search_only_per_minute: Option<u32>,
+    search_only_memories_per_day: Option<u32>,
     connections: Option<usize>,
     body_bytes: Option<usize>,
     json_depth: Option<usize>,
@@ -311,10 +312,16 @@ impl LimitsSection {
         self.search_only_per_minute.unwrap_or(limit::GUARDED_SEARCHES_PER_MINUTE)
     }
 
+    /// How many different memories of a store somebody gets on one day who may only search it.
+    pub(crate) fn search_only_memories_per_day(&self) -> u32 {
+        self.search_only_memories_per_day.unwrap_or(limit::GUARDED_MEMORIES_PER_DAY)
+    }
+
     fn check(&self) -> Result<(), String> {
         let is_zero = [
             ("requests_per_second", self.requests_per_second == Some(0)),
             ("search_only_per_minute", self.search_only_per_minute == Some(0)),
+            ("search_only_memories_per_day", self.search_only_memories_per_day == Some(0)),
             ("connections", self.connections == Some(0)),
             ("body_bytes", self.body_bytes == Some(0)),
             ("json_depth", self.json_depth == Some(0)),
@@ -488,6 +495,7 @@ mod tests {
             "database_file",
             "requests_per_second",
             "search_only_per_minute",
+            "search_only_memories_per_day",
             "connections",
             "body_bytes",
             "json_depth",

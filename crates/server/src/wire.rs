@@ -96,7 +96,10 @@ impl Holding {
             None => self.engine,
         };
         let engine = engine.with_homes(config.homes.limits());
-        let engine = engine.with_guarded_searches(config.limits.search_only_per_minute());
+        let engine = engine.with_guarded_searches(
+            config.limits.search_only_per_minute(),
+            config.limits.search_only_memories_per_day(),
+        );
         let engine = match config.new_agents_per_day() {
             Some(per_day) => engine.with_new_agents(per_day),
             None => engine,
@@ -159,7 +162,8 @@ impl Holding {
         let doors = anthropic::router(self.engine.clone());
         let doors = doors.merge(robutler::router(self.engine.clone()));
         let doors = doors.merge(kilroy::router(self.engine.clone()));
-        let doors = doors.merge(mobius::router(self.engine.clone()));
+        let agents = mobius::router(self.engine.clone());
+        let doors = doors.merge(anthropic::with_agents(agents, self.engine.clone()));
         let doors = doors.merge(qiforge::router(self.engine.clone(), Arc::clone(&self.qiforge)));
         let doors = doors.merge(tool::router(self.engine.clone(), self.tools));
         let (stop, stopping) = watch::channel(false);

@@ -347,6 +347,7 @@ macro_rules! for_each_contract_case {
                 an_attachment_is_a_snapshot_that_outlives_its_store
                 describing_a_session_changes_what_is_named
                 too_many_labels_on_a_session_are_refused
+                details_change_on_condition
                 archiving_a_session_happens_once
                 a_removed_session_is_gone
                 sessions_are_filtered

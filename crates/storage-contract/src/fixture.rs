@@ -133,6 +133,7 @@ impl World {
             is_admin: false,
             actor: Actor::Key(KeyId::from_u128(principal.as_u128())),
             session: None,
+            session_user: loci_model::SessionUser::Unsaid,
             audience,
             scope: KeyScope::FULL,
             expires_at: None,

@@ -9,6 +9,7 @@
 
 pub mod address;
 pub mod as_of;
+pub mod caps;
 mod cases;
 pub mod change;
 pub mod commit;

@@ -168,6 +168,23 @@ pub async fn too_many_labels_on_a_session_are_refused(db: Db) {
     assert_eq!(found, Some(session));
 }
 
+pub async fn details_change_on_condition(db: Db) {
+    let world = World::new(db).await;
+    let session = make(&world, plan(&world)).await;
+    let now = world.now();
+    let details = |was: &str, details: &str| SessionChange::Detail {
+        was: was.to_owned(),
+        details: details.to_owned(),
+    };
+    let next = r#"{"more":1}"#;
+    let after = change(&world, session.id, details(&session.details, next)).await.unwrap();
+    assert_eq!((&*after.details, after.updated_at), (next, now));
+    let late = change(&world, session.id, details(&session.details, "{}")).await;
+    assert_refused!(late, StorageError::Refused { .. });
+    let found = world.storage.session(world.workspace, session.id).await.unwrap();
+    assert_eq!(found, Some(after));
+}
+
 pub async fn archiving_a_session_happens_once(db: Db) {
     let world = World::new(db).await;
     let session = make(&world, plan(&world)).await;

@@ -3,7 +3,7 @@
 
 use super::state::{Shelf, State};
 use loci_model::policy::{AdminPass, ManagePass, SharePass};
-use loci_model::store::{PolicyPatch, patch_labels, validate_labels};
+use loci_model::store::PolicyPatch;
 use loci_model::{
     ApiKey, Grant, GrantId, KeyId, Principal, Session, SessionId, Store, StorePatch, Timestamp,
     WorkspaceId,
@@ -41,7 +41,7 @@ impl State {
             Mutation::Revoke(pass, id) => self.revoke(&pass, id),
             Mutation::CreateSession(session) => self.create_session(session),
             Mutation::ChangeSession { workspace, session, change, now } => {
-                self.change_session(workspace, session, change, now)
+                self.change_session(workspace, session, &change, now)
             }
             Mutation::RemoveSession(workspace, id) => self.remove_session(workspace, id),
             Mutation::Import(pass, items) => self.import(&pass, items),
@@ -190,30 +190,14 @@ impl State {
         &mut self,
         workspace: WorkspaceId,
         id: SessionId,
-        change: SessionChange,
+        change: &SessionChange,
         now: Timestamp,
     ) -> Result<Receipt> {
         let known = self.sessions.get_mut(&id);
         let session = known
             .filter(|session| session.workspace == workspace)
             .ok_or(StorageError::NotFound("session"))?;
-        match change {
-            SessionChange::Archive => {
-                session.archived_at.get_or_insert(now);
-            }
-            SessionChange::Describe { title, metadata } => {
-                let mut next = session.clone();
-                if let Some(title) = title {
-                    next.title = title;
-                }
-                patch_labels(&mut next.metadata, &metadata);
-                validate_labels(&next.metadata)?;
-                if next != *session {
-                    *session = next;
-                    session.updated_at = now;
-                }
-            }
-        }
+        *session = change.apply_to(session, now)?;
         Ok(Receipt::Session(Box::new(session.clone())))
     }
 

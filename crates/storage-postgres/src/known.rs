@@ -67,11 +67,15 @@ impl Known {
         if let Some(known) = self.kept.facts.held(page, &of) {
             return Ok(Some(known));
         }
+        if self.kept.absent.held(page, &of).is_some() {
+            return Ok(None);
+        }
         let tx = self.clients.read_in_company(workspace).await?;
         let found = facts::of_store(&tx, workspace, store, principal, session).await;
         let found = tx.end(found)?;
-        if let Some(facts) = &found {
-            self.kept.facts.keep(page, of, facts.clone());
+        match &found {
+            Some(facts) => self.kept.facts.keep(page, of, facts.clone()),
+            None => self.kept.absent.keep(page, of, ()),
         }
         Ok(found)
     }

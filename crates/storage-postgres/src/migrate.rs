@@ -15,7 +15,7 @@ use tokio_postgres::error::SqlState;
 pub(crate) const ROLE: &str = "loci_app";
 
 /// Step `n` leads from format `n` to `n + 1`.
-const STEPS: [&str; 7] = [
+const STEPS: [&str; 8] = [
     include_str!("../migrations/0001_init.sql"),
     include_str!("../migrations/0002_access.sql"),
     include_str!("../migrations/0003_search.sql"),
@@ -23,6 +23,7 @@ const STEPS: [&str; 7] = [
     include_str!("../migrations/0005_tails.sql"),
     include_str!("../migrations/0006_compaction.sql"),
     include_str!("../migrations/0007_readings.sql"),
+    include_str!("../migrations/0008_caps.sql"),
 ];
 
 /// The format this version writes.

@@ -9,7 +9,6 @@ use crate::row::{
 };
 use crate::stores::{labels, start_of};
 use loci_model::query::{Direction, SessionQuery};
-use loci_model::store::{patch_labels, validate_labels};
 use loci_model::{
     Attachment, Page, PrincipalId, Session, SessionId, StoreId, Timestamp, WorkspaceId,
 };
@@ -148,22 +147,7 @@ pub(crate) async fn change(
     now: Timestamp,
 ) -> Result<Receipt> {
     let session = lock(tx, workspace, id).await?;
-    let mut next = session.clone();
-    match change {
-        SessionChange::Archive => {
-            next.archived_at.get_or_insert(now);
-        }
-        SessionChange::Describe { title, metadata } => {
-            if let Some(title) = title {
-                next.title.clone_from(title);
-            }
-            patch_labels(&mut next.metadata, metadata);
-            validate_labels(&next.metadata)?;
-            if next != session {
-                next.updated_at = now;
-            }
-        }
-    }
+    let next = change.apply_to(&session, now)?;
     if next != session {
         tx.execute(
             include_str!("../queries/session/update.sql"),
@@ -173,6 +157,7 @@ pub(crate) async fn change(
                 &text(&labels_json(&next.metadata)),
                 &next.updated_at.as_micros(),
                 &micros(next.archived_at),
+                &text(&next.details),
             ],
         )
         .await?;

@@ -40,7 +40,19 @@ impl Known {
         key: &FactsKey,
         load: impl FnOnce() -> Result<Option<Facts>>,
     ) -> Result<Option<Facts>> {
-        get(&self.kept.facts, &self.page, key, load)
+        let open = self.page.load(Ordering::SeqCst);
+        if let Some(facts) = self.kept.facts.held(open, key) {
+            return Ok(Some(facts));
+        }
+        if self.kept.absent.held(open, key).is_some() {
+            return Ok(None);
+        }
+        let found = load()?;
+        match &found {
+            Some(facts) => self.kept.facts.keep(open, *key, facts.clone()),
+            None => self.kept.absent.keep(open, *key, ()),
+        }
+        Ok(found)
     }
 
     pub(crate) fn store_at(
@@ -121,6 +133,25 @@ mod tests {
         };
         get(&shelf, &page, &1, turning).unwrap();
         assert_eq!(get(&shelf, &page, &1, || Ok(Some(11))).unwrap(), Some(11));
+    }
+
+    #[test]
+    fn a_store_that_is_not_there_is_known_until_the_page_is_turned() {
+        let known = Known::default();
+        let id = StoreId::from_u128(1);
+        let key = (WorkspaceId::from_u128(1), id, loci_model::PrincipalId::from_u128(1), None);
+        let mut loads = 0;
+        let mut ask = |known: &Known| {
+            let load = || {
+                loads += 1;
+                Ok(None)
+            };
+            assert!(known.facts(&key, load).unwrap().is_none());
+            loads
+        };
+        assert_eq!((ask(&known), ask(&known)), (1, 1));
+        known.turn();
+        assert_eq!(ask(&known), 2);
     }
 
     #[test]

@@ -9,13 +9,14 @@ use rusqlite::Connection;
 const APPLICATION_ID: u32 = 0x4c6f_6369;
 
 /// Step `n` leads from format `n` to `n + 1`.
-const STEPS: [&str; 6] = [
+const STEPS: [&str; 7] = [
     include_str!("../migrations/0001_init.sql"),
     include_str!("../migrations/0002_vectors.sql"),
     include_str!("../migrations/0003_sharing.sql"),
     include_str!("../migrations/0004_tails.sql"),
     include_str!("../migrations/0005_compaction.sql"),
     include_str!("../migrations/0006_readings.sql"),
+    include_str!("../migrations/0007_caps.sql"),
 ];
 
 /// The format this version writes.

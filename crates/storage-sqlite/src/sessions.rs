@@ -5,7 +5,6 @@ use crate::read::{EARLIEST, LATEST};
 use crate::row::{self, count, int, micros, opt_time, time};
 use crate::stores::start_of;
 use loci_model::query::{Direction, SessionQuery};
-use loci_model::store::{patch_labels, validate_labels};
 use loci_model::{
     Access, Attachment, Page, PrincipalId, Session, SessionId, StoreId, Timestamp, WorkspaceId,
 };
@@ -119,22 +118,7 @@ pub(crate) fn change(
     now: Timestamp,
 ) -> Result<Receipt> {
     let session = load(conn, workspace, id)?.ok_or_else(|| not_found("session"))?;
-    let mut next = session.clone();
-    match change {
-        SessionChange::Archive => {
-            next.archived_at.get_or_insert(now);
-        }
-        SessionChange::Describe { title, metadata } => {
-            if let Some(title) = title {
-                next.title.clone_from(title);
-            }
-            patch_labels(&mut next.metadata, metadata);
-            validate_labels(&next.metadata)?;
-            if next != session {
-                next.updated_at = now;
-            }
-        }
-    }
+    let next = change.apply_to(&session, now)?;
     if next != session {
         conn.prepare_cached(include_str!("../queries/session/update.sql"))?.execute(params![
             id.to_bytes(),
@@ -142,6 +126,7 @@ pub(crate) fn change(
             labels_json(&next.metadata),
             next.updated_at.as_micros(),
             micros(next.archived_at),
+            next.details,
         ])?;
     }
     Ok(Receipt::Session(Box::new(next)))

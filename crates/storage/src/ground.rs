@@ -8,7 +8,8 @@ use crate::{Result, StorageError};
 use loci_model::event::kind;
 use loci_model::policy::{Facts, Relation, SharePass, ends_within};
 use loci_model::{
-    Grant, GrantId, Grantee, Happening, Level, PrincipalId, PrincipalKind, Store, Timestamp, limit,
+    Grant, GrantId, Grantee, Happening, Level, PrincipalId, PrincipalKind, SessionUser, Store,
+    Timestamp, limit,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -142,7 +143,7 @@ impl Ledger {
 
     /// Whether somebody reaches the store by being in a group.
     fn is_near(&self, who: PrincipalId) -> bool {
-        Facts { grants: Vec::new(), ..self.facts(who) }.by_relation().is_some()
+        Facts { grants: Vec::new(), ..self.facts(who) }.by_relation(SessionUser::Unsaid).is_some()
     }
 
     /// What somebody has if nothing is granted to them by name. The owner and administrators are

@@ -31,6 +31,10 @@ pub struct Known {
     pub keys: Shelf<[u8; 32], (ApiKey, Principal)>,
     /// Facts about one store.
     pub facts: Shelf<FactsKey, Facts>,
+    /// Stores that are not there, asked about by whom: or a store that somebody may not know of would be
+    /// told from one that does not exist by how long the answer takes. Apart from the facts, because
+    /// those that are not there are without number.
+    pub absent: Shelf<FactsKey, ()>,
     /// Facts about every store of a caller.
     pub reaches: Shelf<ReachKey, Arc<Vec<Facts>>>,
     /// Stores by their address.
@@ -44,6 +48,7 @@ impl Default for Known {
         Self {
             keys: Shelf::new(ENTRIES_MAX),
             facts: Shelf::new(ENTRIES_MAX),
+            absent: Shelf::new(ENTRIES_MAX),
             reaches: Shelf::new(REACHES_MAX),
             addresses: Shelf::new(ENTRIES_MAX),
             names: Shelf::new(ENTRIES_MAX),
@@ -75,8 +80,7 @@ pub fn is_about_access(mutation: &Mutation) -> bool {
     )
 }
 
-/// Entries of one kind, each with the page it was read on. What is not there is not kept: the
-/// absent are without number.
+/// Entries of one kind, each with the page it was read on.
 pub struct Shelf<K, V> {
     entries: RwLock<HashMap<K, (u64, V)>>,
     entries_max: usize,

@@ -19,6 +19,7 @@ mod reading;
 mod receipt;
 mod remembered;
 pub mod request;
+mod session;
 mod shortlist;
 pub mod tail;
 
@@ -28,13 +29,14 @@ pub use indexing::{
     AsOf, ChangedTexts, EmbedPage, Embeddable, FeedEnd, Generation, GenerationId,
     SAME_AS_REVISIONS_MAX, TextPage, VectorBatch, VectorLag, VectorSource, check_generation, fits,
 };
-pub use mutation::{Batch, Idempotency, Mutation, SessionChange, StampedEdit, reason};
+pub use mutation::{Batch, Idempotency, Mutation, StampedEdit, reason};
 pub use reading::{
     NewReading, NewlyRead, ReadablePage, Reading, ReadingBatch, ReadingEnd, ReadingLag,
     ReadingMark, Spent, check_reader,
 };
 pub use receipt::{Applied, CheckReport, Receipt};
 pub use remembered::{OutcomeRefs, ReceiptRefs, Remembered};
+pub use session::SessionChange;
 pub use shortlist::{Lookup, LookupFilter, Shortlist, Sought};
 
 use async_trait::async_trait;

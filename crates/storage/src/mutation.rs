@@ -4,8 +4,9 @@
 use crate::indexing::{GenerationId, VectorBatch};
 use crate::log::ImportItem;
 use crate::reading::ReadingBatch;
+use crate::session::SessionChange;
 use loci_model::policy::{AdminPass, ConvenePass, ManagePass, SharePass, WritePass};
-use loci_model::store::{LabelsPatch, PolicyPatch};
+use loci_model::store::PolicyPatch;
 use loci_model::{
     ApiKey, Cause, Edit, Grant, GrantId, Happening, KeyId, Membership, MemoryId, MemorySwitches,
     Principal, PrincipalId, PrincipalKind, Session, SessionId, Store, StorePatch, Timestamp,
@@ -40,20 +41,6 @@ pub struct Batch {
     pub edits: Vec<StampedEdit>,
     /// Why.
     pub cause: Cause,
-}
-
-/// A change of a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SessionChange {
-    /// A new title (`Some(None)` clears it) and changed labels.
-    Describe {
-        /// The title, when it changes.
-        title: Option<Option<String>>,
-        /// The labels that change.
-        metadata: LabelsPatch,
-    },
-    /// Archive it; a second time changes nothing.
-    Archive,
 }
 
 /// Makes a retried request have one effect.

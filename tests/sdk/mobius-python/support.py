@@ -32,7 +32,7 @@ class Server:
     def raw(self, method: str, path: str, **options: object) -> httpx.Response:
         headers = {
             "Authorization": f"Bearer {self.key}",
-            "anthropic-beta": "managed-agents-2026-04-01",
+            "anthropic-beta": "agent-memory-2026-07-22",
         }
         return httpx.request(method, self.base_url + path, headers=headers, timeout=30, **options)
 

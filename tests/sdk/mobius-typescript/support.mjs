@@ -41,7 +41,7 @@ export async function raw(method, path, body, server = { baseURL, key: adminKey 
     headers: {
       authorization: `Bearer ${server.key}`,
       'content-type': 'application/json',
-      'anthropic-beta': 'managed-agents-2026-04-01',
+      'anthropic-beta': 'agent-memory-2026-07-22',
     },
     body: body === undefined ? undefined : JSON.stringify(body),
   });

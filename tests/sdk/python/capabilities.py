@@ -38,6 +38,7 @@ CAPABILITIES: dict[str, bool] = {
     "agent_overrides": importlib.util.find_spec(
         "anthropic.types.beta.beta_managed_agents_agent_with_overrides_params"
     ) is not None,
+    "managed_agents": hasattr(_probe.beta, "agents") and hasattr(_probe.beta, "environments"),
     "session_budget": _takes(_probe.beta.sessions.create, "budget"),
     "session_status_filter": _takes(_probe.beta.sessions.list, "statuses"),
     "sync_engine": importlib.util.find_spec("anthropic.lib.tools._memories") is not None,

@@ -280,3 +280,41 @@ def test_note_carries_five_facts_for_every_store(client, make_store, make_sessio
 def test_note_of_an_unknown_session_is_not_found(client):
     with missing():
         client.get(f"/v1/sessions/{unknown('sesn')}/note", cast_to=object)
+
+
+@pytest.mark.needs("managed_agents")
+def test_an_agent_and_an_environment_made_first_and_a_session_with_files_beside_its_store(client, make_store):
+    """The order in which code written for the service goes: agent, environment, session."""
+    agent = client.beta.agents.create(name="Scout", model="claude-opus-5", system="be brief", metadata={"team": "red"})
+    assert (agent.type, agent.version, agent.name, agent.system) == ("agent", 1, "Scout", "be brief")
+    assert (agent.model.id, agent.metadata, agent.archived_at) == ("claude-opus-5", {"team": "red"}, None)
+    assert client.beta.agents.retrieve(agent.id) == agent
+    environment = client.beta.environments.create(
+        name="cloud", config={"type": "cloud", "networking": {"type": "limited", "allowed_hosts": ["example.org"]}}
+    )
+    assert (environment.type, environment.name) == ("environment", "cloud")
+    assert environment.config.networking.allowed_hosts == ["example.org"]
+    assert client.beta.environments.retrieve(environment.id) == environment
+    store = make_store("Demo")
+    session = client.beta.sessions.create(
+        agent=agent.id,
+        environment_id=environment.id,
+        resources=[
+            {"type": "file", "file_id": "file_011CNha8iCJcU1wXNR6q4V8w"},
+            {"type": "github_repository", "url": "https://github.com/example/tools", "authorization_token": "ghp_secret"},
+            attach(store),
+        ],
+    )
+    assert (session.agent.id, session.agent.name, session.agent.system) == (agent.id, "Scout", "be brief")
+    assert session.environment_id == environment.id
+    assert [resource.type for resource in session.resources] == ["file", "github_repository", "memory_store"]
+    assert session.resources[0].mount_path == "/mnt/session/uploads/file_011CNha8iCJcU1wXNR6q4V8w"
+    assert session.resources[1].mount_path == "/workspace/tools"
+    assert "ghp_secret" not in session.to_json()
+    added = client.beta.sessions.resources.add(session.id, type="file", file_id="file_2", mount_path="/data/two.csv")
+    assert (added.type, added.file_id, added.mount_path) == ("file", "file_2", "/data/two.csv")
+    assert client.beta.sessions.resources.retrieve(added.id, session_id=session.id) == added
+    listed = client.beta.sessions.resources.list(session.id).data
+    assert [resource.type for resource in listed] == ["file", "github_repository", "memory_store", "file"]
+    assert client.beta.sessions.retrieve(session.id).resources == listed
+    client.beta.sessions.delete(session.id)

@@ -82,3 +82,20 @@ def test_what_a_guest_made_outlives_its_grant(ada, bob, both):
     assert guest("delete", store=ada.id, key="plan") == failed("delete", 403)
     owner("share", agent=bob.id, level="read")
     assert guest("delete", store=ada.id, key="plan") == failed("delete", 403)
+
+
+def test_what_a_skill_keeps_for_itself_is_nobody_elses(loci, ada, bob, both):
+    owner, guest = both
+    assert owner.set_internal(ada.id, "openai_key", "sk-ada") is True
+    assert guest.get_internal(ada.id, "openai_key") is None
+    assert guest("get", store=ada.id, key="openai_key") is None
+    assert guest("list", store=ada.id) == {"entries": []}
+    assert guest("delete", store=ada.id, key="openai_key") == failed("delete", 404)
+    assert owner.get_internal(ada.id, "openai_key")["value"] == "sk-ada"
+    # The guest's own is there for the guest and for whose store it is.
+    assert guest.set_internal(ada.id, "guest_key", "sk-bob") is True
+    assert guest.get_internal(ada.id, "guest_key")["value"] == "sk-bob"
+    assert owner.get_internal(ada.id, "guest_key")["value"] == "sk-bob"
+    chat = loci.chat(ada, bob)
+    assert owner.set_internal(chat, "token", "of ada") is True
+    assert guest.get_internal(chat, "token") is None

@@ -77,3 +77,18 @@ def test_a_user_store_is_not_the_chat_store(loci, ada):
     assert ada.memory().keys(store=user) == ["diet"]
     assert ada.memory().keys(store=chat) == ["topic"]
     assert ada.memory().keys() == []
+
+
+def test_a_session_with_one_user_keeps_out_of_the_stores_of_others(loci, ada):
+    ella, finn = loci.user(), loci.user()
+    loci.chat(ada, ella)
+    loci.chat(ada, finn)
+    with_ella, with_finn = ada.memory(user=ella), ada.memory(user=finn)
+    assert with_ella("set", store=ella, key="secret", value="of ella") == "OK"
+    assert with_ella.value("secret", store=ella) == "of ella"
+    assert with_finn("get", store=ella, key="secret") == DENIED
+    assert with_finn("set", store=ella, key="secret", value="of finn") == DENIED
+    assert with_finn("set", store=finn, key="secret", value="of finn") == "OK"
+    # This client's list and delete never say which user; then the chats decide.
+    assert with_finn.keys(store=ella) == ["secret"]
+    assert with_ella.value("secret", store=ella) == "of ella"

@@ -38,10 +38,14 @@ impl Call {
     /// An id from the URL. One that is not of our making names nothing: the same answer as for one
     /// that is unknown.
     pub(super) fn id<T: FromStr>(&self, name: &str, noun: &'static str) -> Result<T, Problem> {
-        let mut params = self.params.iter().flatten();
-        let text = params.find(|(key, _)| *key == name).map(|(_, value)| value);
-        let id = text.and_then(|text| text.parse().ok());
+        let id = self.param(name).and_then(|text| text.parse().ok());
         id.ok_or_else(|| Error::NotFound(noun).into())
+    }
+
+    /// A parameter from the URL, decoded.
+    pub(super) fn param(&self, name: &str) -> Option<&str> {
+        let mut params = self.params.iter().flatten();
+        params.find(|(key, _)| *key == name).map(|(_, value)| value)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The OpenAPI description of this door, gathered from its endpoints.
 
-use super::{beta, error, memories, render, sessions, stores, versions};
+use super::{beta, error, memories, registry, render, sessions, stores, versions};
 use utoipa::OpenApi;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::{RefOr, Required};
@@ -32,6 +32,8 @@ use utoipa::openapi::{RefOr, Required};
         sessions::list_resources,
         sessions::add_resource,
         sessions::retrieve_resource,
+        registry::environments::create,
+        registry::environments::retrieve,
     ),
     components(schemas(
         error::Envelope<'_>,
@@ -44,12 +46,17 @@ use utoipa::openapi::{RefOr, Required};
         sessions::render::ResourceBody<'_>,
         sessions::AgentBody,
         sessions::request::MemoryStoreResource,
+        sessions::resources::FileResource,
+        sessions::resources::GithubRepositoryResource,
+        sessions::resources::OtherBody,
+        sessions::resources::Checkout,
     )),
     tags(
         (name = "memory stores", description = "Containers of memories"),
         (name = "memories", description = "Documents at paths"),
         (name = "memory versions", description = "The history of memories"),
         (name = "sessions", description = "Agents' sessions and the stores attached to them"),
+        (name = "environments", description = "Where sessions say that they run; kept and given back"),
     )
 )]
 struct Document;
@@ -78,7 +85,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 
 /// As the router has it.
 fn needs_beta(path: &str) -> bool {
-    !path.starts_with("/v1/sessions") && !path.ends_with("/memory_by_path")
+    path.starts_with("/v1/memory_stores") && !path.ends_with("/memory_by_path")
 }
 
 fn beta_header() -> Parameter {
@@ -149,6 +156,8 @@ mod tests {
             format!("get {session}/resources"),
             format!("post {session}/resources"),
             format!("get {session}/resources/{{resource_id}}"),
+            "post /v1/environments".to_owned(),
+            "get /v1/environments/{environment_id}".to_owned(),
         ];
         expected.sort();
         assert_eq!(routes(&document), expected);

@@ -12,6 +12,7 @@ mod document;
 mod error;
 mod memories;
 mod query;
+mod registry;
 mod render;
 mod sessions;
 mod stores;
@@ -20,6 +21,7 @@ mod versions;
 pub use document::openapi;
 
 use axum::Router;
+use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use call::{beta as with_beta, plain};
 use loci_engine::Engine;
@@ -82,5 +84,15 @@ pub fn router(engine: Engine) -> Router {
             "/v1/sessions/{session_id}/resources/{resource_id}",
             get(plain(sessions::retrieve_resource)),
         );
-    stores.merge(memories).merge(versions).merge(sessions).with_state(engine)
+    let environments = Router::new()
+        .route("/v1/environments", post(plain(registry::environments::create)))
+        .route("/v1/environments/{environment_id}", get(plain(registry::environments::retrieve)));
+    let all = stores.merge(memories).merge(versions).merge(sessions).merge(environments);
+    all.with_state(engine)
+}
+
+/// Another door's routes, which keep every request but those that clients of this one send to
+/// `/v1/agents`: they say so in their beta header.
+pub fn with_agents(others: Router, engine: Engine) -> Router {
+    others.layer(from_fn_with_state(engine, registry::agents::divert))
 }

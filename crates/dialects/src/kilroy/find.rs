@@ -12,7 +12,8 @@ use super::word::Query;
 use loci_engine::Purpose;
 use loci_engine::search::{Mode, Reach, SearchFilter, SearchRequest, Wanted};
 use loci_model::query::{Direction, Filter, ListItem, ListOrder, ListQuery};
-use loci_model::{Memory, StoreId, View, limit};
+use loci_model::{Memory, MemoryId, StoreId, View, limit};
+use std::collections::HashSet;
 
 /// Records of one answer.
 const RECORDS_MAX: usize = 10_000;
@@ -99,14 +100,14 @@ pub(super) async fn search(call: &Call, targs: &Targs) -> Outcome<Payload> {
     let place = id.place(call.context.caller.principal)?;
     let store = call.engine.store_at(&call.context, &place, Purpose::Search).await?;
     let Some(store) = store else { return Ok(told.end()) };
+    let everything = Filter {
+        kind: targs.kind()?,
+        scope: filter.scope.clone(),
+        tags: filter.tags.clone(),
+        ..Filter::default()
+    };
     if query.is_common() {
-        let filter = Filter {
-            kind: targs.kind()?,
-            scope: filter.scope,
-            tags: filter.tags,
-            ..Filter::default()
-        };
-        look_through(call, store, filter, &query, &mut told).await?;
+        look_through(call, store, everything, &query, &HashSet::new(), &mut told).await?;
         return Ok(told.end());
     }
     let request = SearchRequest {
@@ -131,19 +132,26 @@ pub(super) async fn search(call: &Call, targs: &Targs) -> Outcome<Payload> {
             told.tell(&hit.memory)?;
         }
     }
+    if answer.hits.len() >= limit::SEARCH_RESULTS_MAX {
+        // The engine gives no more of them, and there may be more.
+        let known = answer.hits.iter().map(|hit| hit.memory.id).collect();
+        look_through(call, store, everything, &query, &known, &mut told).await?;
+    }
     Ok(told.end())
 }
 
-/// Finds what only the texts themselves can tell: words that are in almost all of them.
+/// Finds in the texts themselves what the engine does not tell: words that are in almost all of them,
+/// and what comes after the best, which are `known` already.
 async fn look_through(
     call: &Call,
     store: StoreId,
     filter: Filter,
     query: &Query,
+    known: &HashSet<MemoryId>,
     told: &mut Told<'_>,
 ) -> Outcome<()> {
     let mut found: Vec<(usize, Memory)> = Vec::new();
-    let mut seen = 0;
+    let (mut seen, mut bytes) = (0, 0);
     let mut pages = Pages::new(filter);
     while let Some(memories) = pages.next(call, store).await? {
         seen += memories.len();
@@ -152,17 +160,26 @@ async fn look_through(
                 "these words are too common to look for in more than {RECORDS_MAX} records; add another word, or narrow it by kind or scope"
             ));
         }
-        for memory in memories {
+        for memory in memories.into_iter().filter(|memory| !known.contains(&memory.id)) {
             let text = memory.content.as_ref().and_then(|content| content.text());
             let count = text.map_or(0, |text| query.count_in(text));
             if count > 0 {
+                bytes += memory.size_bytes;
                 found.push((count, memory));
             }
         }
-        found.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-        found.truncate(limit::SEARCH_RESULTS_MAX);
+        if bytes > TEXT_BYTES_MAX as u64 {
+            return too_large();
+        }
     }
+    found.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     found.iter().try_for_each(|(_, memory)| told.tell(memory))
+}
+
+fn too_large() -> Outcome<()> {
+    says(format!(
+        "the records that fit have more than {TEXT_BYTES_MAX} bytes, which is too much for one answer; narrow it by kind or scope"
+    ))
 }
 
 /// An answer that grows record by record.
@@ -195,12 +212,7 @@ impl<'t> Told<'t> {
                 self.text.len() <= TEXT_BYTES_MAX
             }
         };
-        if !fits {
-            return says(format!(
-                "the records that fit have more than {TEXT_BYTES_MAX} bytes, which is too much for one answer; narrow it by kind or scope"
-            ));
-        }
-        Ok(())
+        if fits { Ok(()) } else { too_large() }
     }
 
     fn end(mut self) -> Payload {

@@ -12,9 +12,6 @@ use loci_model::MemoryPath;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// How many entries an agent's memory holds by itself before it is compacted.
-pub(super) const SOFT_CAP: u64 = 1000;
-
 /// How far to compact.
 #[derive(ToSchema)]
 #[schema(as = MobiusCompact)]

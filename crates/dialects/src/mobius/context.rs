@@ -48,7 +48,7 @@ pub(super) struct ReminderBody {
     responses((status = 200, body = ReminderBody), (status = "4XX", body = ErrorBody<'_>))
 )]
 pub(super) async fn read(call: Call) -> Answer {
-    let place = Place::of(&call, Purpose::Read).await?;
+    let place = Place::of(&call, Purpose::Read).await?.introduced(&call).await?;
     let user = match call.revision {
         Revision::A => String::new(),
         Revision::B => call.query().get("user_id")?.unwrap_or_default(),

@@ -2,11 +2,10 @@
 //!
 //! An agent is called by its name or by the id that this door gave it. Its principal's name is its
 //! own in the project `default`, and begins with the project's in others. One that nobody heard of
-//! has no entries for those who may act for agents, and is made by the first write; for others it is
-//! not there.
+//! has no entries for those who may act for agents, and is made by the first write or when it is asked
+//! what it is called; for others it is not there.
 
 use super::call::{Call, DEFAULT_PROJECT, Revision};
-use super::compact::SOFT_CAP;
 use super::entry::Desk;
 use super::error::Problem;
 use loci_engine::{Context, Error, Purpose, SWITCHED_OFF};
@@ -21,6 +20,8 @@ const NO_AGENT: Error = Error::NotFound("agent");
 pub(super) struct Place {
     /// What the agent is called in answers.
     pub(super) agent_id: String,
+    /// Whether anybody ever heard of it.
+    is_known: bool,
     /// Who asks, with the agent's rights if the credential may act for it. Entries are for models:
     /// what is hidden from them is not shown here.
     pub(super) context: Context,
@@ -43,10 +44,10 @@ impl Place {
         }
         let Some(principal) = principal else {
             let context = as_model(call.context.clone());
-            return Ok(Self { agent_id: text, context, store: None });
+            return Ok(Self { agent_id: text, is_known: false, context, store: None });
         };
         let context = call.engine.concerning(&call.context, &principal);
-        let store = match call.engine.home_of(&context, &principal, purpose, Some(SOFT_CAP)).await {
+        let store = match call.engine.home(&context, &principal, purpose).await {
             // There is none, which is the same as an empty one for those who may know.
             Err(Error::NotFound(_)) if call.engine.acts_for_agents(&call.context) => {
                 match purpose {
@@ -60,7 +61,23 @@ impl Place {
             // Before anything is said that only the agent's own would know.
             call.engine.store(&context, store).await?;
         }
-        Ok(Self { agent_id: agent_id(principal.id), context: as_model(context), store })
+        Ok(Self {
+            agent_id: agent_id(principal.id),
+            is_known: true,
+            context: as_model(context),
+            store,
+        })
+    }
+
+    /// The same with the agent's id, which the first answer that names the agent gives it: it is the
+    /// same before and after the first write. A replica makes nobody, and gives the name back.
+    pub(super) async fn introduced(mut self, call: &Call) -> Result<Self, Problem> {
+        if !self.is_known && !call.engine.is_replica() {
+            let made = make(call, &self.agent_id).await?;
+            self.agent_id = agent_id(made.id);
+            self.is_known = true;
+        }
+        Ok(self)
     }
 
     /// Where its entries are, if it has any.
@@ -93,13 +110,19 @@ pub(super) fn agent_id(principal: PrincipalId) -> String {
 }
 
 /// The agent of the call's project that a text names. An id that is nobody's is refused, and not
-/// taken for a name.
+/// taken for a name. The caller's own id stands for the caller, whatever it is: tools without an agent of
+/// their own work on the home of who calls them.
 pub(super) async fn find(call: &Call, text: &str) -> Result<Option<Principal>, Problem> {
     check_name(text, AGENT_CHARS_MAX).map_err(|_| NO_AGENT)?;
     let found = match PrincipalId::parse_with_prefix(PREFIX, text) {
         Some(id) => {
             let found = call.engine.named(&call.context, &id.to_string()).await?;
-            Some(found.ok_or(NO_AGENT)?)
+            let found = found.ok_or(NO_AGENT)?;
+            let is_caller = found.id == call.context.caller.principal;
+            if is_caller && found.kind != PrincipalKind::Agent {
+                return Ok(Some(found));
+            }
+            Some(found)
         }
         None => call.engine.named(&call.context, &full_name(&call.project, text)).await?,
     };

@@ -59,7 +59,7 @@ impl Counts {
     responses((status = 200, body = MemoryBody), (status = "4XX", body = ErrorBody<'_>))
 )]
 pub(super) async fn read(call: Call) -> Answer {
-    let place = Place::of(&call, Purpose::Read).await?;
+    let place = Place::of(&call, Purpose::Read).await?.introduced(&call).await?;
     let counts = Counts::of(&call, &place).await?;
     let named = counts.by_kind.iter().map(|(kind, count)| (kind.name(), *count));
     let body = MemoryBody {

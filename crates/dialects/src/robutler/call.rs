@@ -13,7 +13,7 @@ use axum::extract::Request;
 use axum::handler::Handler;
 use axum::http::{Method, Response, Uri};
 use loci_engine::{Context, Engine, Error, Identified};
-use loci_model::{RequestId, limit};
+use loci_model::{RequestId, SessionUser, limit};
 use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -78,6 +78,12 @@ impl Call {
         Ok(Some(key.into_owned()))
     }
 
+    /// The user whom the request is about. Naming one opens nothing, and closes others' homes.
+    async fn session_user(&self) -> Result<SessionUser, Problem> {
+        let user = self.id("userId")?;
+        Ok(self.engine.session_user(&self.context, user.as_deref()).await?)
+    }
+
     /// The caller as the agent the request says it is.
     pub(in crate::robutler) async fn acting(&self) -> Result<Context, Problem> {
         let agent = self.id("agentId")?;
@@ -137,5 +143,7 @@ async fn receive(request: Request, engine: Engine) -> Result<Call, Problem> {
             }
         }
     };
-    Ok(Call { engine, context, fields, uri: parts.uri })
+    let mut call = Call { engine, context, fields, uri: parts.uri };
+    call.context.caller.session_user = call.session_user().await?;
+    Ok(call)
 }

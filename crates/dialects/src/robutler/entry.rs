@@ -2,7 +2,8 @@
 //!
 //! Several writers may have a memory of one name, each in its own partition, and another door may
 //! have written one at a path of its own. What changed last is what everybody reads; what a writer
-//! writes or removes is its own.
+//! writes or removes is its own. Hidden entries are there for their writer and for whose store it is,
+//! and for nobody else: they keep what a program put aside for itself.
 
 use super::error::Problem;
 use super::fields::Lifetime;
@@ -10,8 +11,8 @@ use super::value::Kept;
 use crate::key::Name;
 use loci_engine::{Context, Engine, Error};
 use loci_model::{
-    At, AttributesPatch, Edit, EditOp, Expect, Memory, MemoryPath, OnSame, Patch, StoreId, View,
-    Visibility,
+    At, AttributesPatch, Audience, Edit, EditOp, Expect, Memory, MemoryPath, OnSame, Patch,
+    StoreId, View, Visibility,
 };
 
 /// What the feed shows as the reason of writes through this door.
@@ -26,6 +27,8 @@ pub(in crate::robutler) struct Desk<'a> {
     pub(in crate::robutler) engine: &'a Engine,
     pub(in crate::robutler) context: &'a Context,
     pub(in crate::robutler) store: StoreId,
+    /// Whether the caller is shown what others hide.
+    sees_all: bool,
 }
 
 /// What to write.
@@ -44,15 +47,33 @@ struct Found {
     newest: Option<Memory>,
     /// The caller's own, the one that changed last first.
     own: Vec<Memory>,
+    /// A path that another's hidden entry has, where paths are everybody's.
+    blocked: Option<MemoryPath>,
 }
 
-impl Desk<'_> {
+impl<'a> Desk<'a> {
+    /// Somebody's desk at a store.
+    pub(in crate::robutler) async fn at(
+        engine: &'a Engine,
+        context: &'a Context,
+        store: StoreId,
+    ) -> Result<Self, Error> {
+        let sees_all = engine.keeps_store(context, store).await?;
+        Ok(Self { engine, context, store, sees_all })
+    }
+
+    /// Whether a memory is there for the caller.
+    pub(in crate::robutler) fn shows(&self, memory: &Memory) -> bool {
+        let is_hidden = memory.attributes.visibility != Visibility::Context;
+        !is_hidden || self.sees_all || memory.owner == self.context.caller.principal
+    }
+
     /// The entry of a name that changed last, with its content.
     pub(in crate::robutler) async fn read(&self, name: &Name) -> Result<Memory, Error> {
         let mut newest: Option<Memory> = None;
         for path in name.paths()? {
-            let found = self.get(&At::Path(None, path), View::Full).await?;
-            newest = [newest, found].into_iter().flatten().max_by_key(age);
+            let found = self.newest_at(&path, View::Full).await?;
+            newest = newest.into_iter().chain(found.ok()).max_by_key(age);
         }
         newest.ok_or(Error::NotFound("memory"))
     }
@@ -63,7 +84,12 @@ impl Desk<'_> {
         let mut turn = self.engine.turn(self.store, path.as_str()).await?;
         loop {
             let found = self.find(name).await?;
-            let insists = turn.tries() >= ASKED_MAX;
+            if let (Some(blocked), true) = (&found.blocked, found.own.is_empty()) {
+                return Err(Error::PathTaken { memory: None, path: blocked.clone() });
+            }
+            // Nobody insists on a path at which there may be something that they cannot see.
+            let is_sure = self.sees_all || !found.own.is_empty();
+            let insists = is_sure && turn.tries() >= ASKED_MAX;
             let edit = self.edit(name, &path, &found, new, insists);
             match self.engine.commit_one(self.context, self.store, edit, REASON).await {
                 Ok(_) => return Ok(()),
@@ -143,6 +169,9 @@ impl Desk<'_> {
         let mut turn = self.engine.turn(self.store, name.path()?.as_str()).await?;
         loop {
             let found = self.find(name).await?;
+            if found.blocked.is_some() && found.own.is_empty() {
+                return Err(Error::NotFound("memory").into());
+            }
             let own = found.own.iter().map(|own| At::Id(own.id));
             let mut edits: Vec<Edit> = own.map(|at| Edit::remove(at, Expect::Anything)).collect();
             let has_own = !edits.is_empty();
@@ -166,8 +195,14 @@ impl Desk<'_> {
         let me = self.context.caller.principal;
         let mut found = Found::default();
         for path in name.paths()? {
-            let at = At::Path(None, path.clone());
-            let Some(newest) = self.get(&at, View::Basic).await? else { continue };
+            let newest = match self.newest_at(&path, View::Basic).await? {
+                Ok(newest) => newest,
+                Err(Unseen::Nothing) => continue,
+                Err(Unseen::Blocked) => {
+                    found.blocked = Some(path);
+                    continue;
+                }
+            };
             match newest.partition {
                 Some(writer) if writer != me => {
                     let own = At::Path(Some(me), path);
@@ -182,18 +217,59 @@ impl Desk<'_> {
         Ok(found)
     }
 
+    /// What changed last at a path, of what the caller is shown.
+    async fn newest_at(
+        &self,
+        path: &MemoryPath,
+        view: View,
+    ) -> Result<Result<Memory, Unseen>, Error> {
+        let anybodys = At::Path(None, path.clone());
+        let newest = match self.get(&anybodys, view).await? {
+            None => return Ok(Err(Unseen::Nothing)),
+            Some(memory) if self.shows(&memory) => return Ok(Ok(memory)),
+            Some(hidden) => hidden,
+        };
+        if newest.partition.is_none() {
+            return Ok(Err(Unseen::Blocked));
+        }
+        let own = At::Path(Some(self.context.caller.principal), path.clone());
+        let own = self.get(&own, view).await?;
+        let mut as_model = self.context.clone();
+        as_model.caller.audience = Audience::Model;
+        let open = self.get_as(&as_model, &anybodys, view).await?;
+        let shown = own.into_iter().chain(open).max_by_key(age);
+        Ok(shown.ok_or(Unseen::Nothing))
+    }
+
     /// A memory, if it is there.
     pub(in crate::robutler) async fn get(
         &self,
         at: &At,
         view: View,
     ) -> Result<Option<Memory>, Error> {
-        match self.engine.get(self.context, self.store, at, view).await {
+        self.get_as(self.context, at, view).await
+    }
+
+    async fn get_as(
+        &self,
+        context: &Context,
+        at: &At,
+        view: View,
+    ) -> Result<Option<Memory>, Error> {
+        match self.engine.get(context, self.store, at, view).await {
             Ok(memory) => Ok(Some(memory)),
             Err(Error::NotFound("memory")) => Ok(None),
             Err(error) => Err(error),
         }
     }
+}
+
+/// Why nothing is shown at a path.
+enum Unseen {
+    /// Nothing is there that the caller may know of; a path of its own is free.
+    Nothing,
+    /// The one memory that can be there is hidden by another.
+    Blocked,
 }
 
 fn age(memory: &Memory) -> (loci_model::Timestamp, loci_model::MemoryId) {

@@ -144,7 +144,7 @@ pub(super) async fn first_read(call: Call) -> Answer {
     let place = Place::own(&call.engine, &context, Purpose::Read).await?;
     let found = match place.store {
         None => Err(Error::NotFound("memory")),
-        Some(store) => Desk { engine: &call.engine, context: &context, store }.read(&name).await,
+        Some(store) => Desk::at(&call.engine, &context, store).await?.read(&name).await,
     };
     let found = match found {
         Err(Error::NotFound("memory")) => None,

@@ -48,7 +48,7 @@ pub(super) async fn answer(call: &Call, context: &Context, place: &Place) -> Ans
     let Some(store) = place.store else {
         return Ok(json(&EntriesBody { entries: Vec::new(), truncated: false }));
     };
-    let desk = Desk { engine: &call.engine, context, store };
+    let desk = Desk::at(&call.engine, context, store).await?;
     let (found, mut truncated) = scan(desk, &wanted).await?;
     let (mut memories, mut bytes) = (Vec::new(), 0);
     for memory in found {
@@ -86,7 +86,7 @@ async fn scan(desk: Desk<'_>, wanted: &Wanted) -> Result<(Vec<Memory>, bool), Er
         for item in page.items {
             let ListItem::Memory(memory) = item else { continue };
             let name = Name::of_memory(&memory);
-            if !wanted.has(&name) {
+            if !wanted.has(&name) || !desk.shows(&memory) {
                 continue;
             }
             bytes += memory.size_bytes;

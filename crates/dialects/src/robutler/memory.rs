@@ -30,7 +30,7 @@ pub(super) const ROUTE: &str = "/api/storage/memory";
         ("q" = Option<String>, Query, description = "search: what to look for, in `store` or else in every store there is"),
         ("limit" = Option<u32>, Query, description = "search: 1 to 50 results"),
         ("chatId" = Option<String>, Query, description = "search and stores: this chat's store too"),
-        ("userId" = Option<String>, Query, description = "search and stores: this user's store too"),
+        ("userId" = Option<String>, Query, description = "search and stores: this user's store too; stores of other users are closed"),
     ),
     responses(
         (status = 200, description = "The entries; with `action=stores`, the stores", body = EntriesBody<'_>),
@@ -72,6 +72,7 @@ pub(super) async fn give(call: Call) -> Answer {
         ("store" = Option<String>, Query, description = "whose store"),
         ("grantee" = String, Query, description = "the agent it was shared with"),
         ("agentId" = Option<String>, Query, description = "the acting agent, if not the key's own"),
+        ("userId" = Option<String>, Query, description = "the user spoken with; stores of other users are closed"),
     ),
     responses((status = 200, body = DoneBody), (status = "4XX", body = ErrorBody<'_>))
 )]
@@ -101,6 +102,7 @@ pub(super) async fn nameless(_: Call) -> Answer {
         ("agentId" = Option<String>, Query, description = "the acting agent, if not the key's own"),
         ("store" = Option<String>, Query, description = "whose store"),
         ("namespace" = Option<String>, Query, description = "empty when not given"),
+        ("userId" = Option<String>, Query, description = "the user spoken with; stores of other users are closed"),
     ),
     responses((status = 200, body = EntryBody<'_>), (status = "4XX", body = ErrorBody<'_>))
 )]
@@ -138,6 +140,7 @@ pub(super) async fn write(call: Call) -> Answer {
         ("agentId" = Option<String>, Query, description = "the acting agent, if not the key's own"),
         ("store" = Option<String>, Query, description = "whose store"),
         ("namespace" = Option<String>, Query, description = "empty when not given"),
+        ("userId" = Option<String>, Query, description = "the user spoken with; stores of other users are closed"),
     ),
     responses((status = 200, body = DoneBody), (status = "4XX", body = ErrorBody<'_>))
 )]
@@ -161,6 +164,9 @@ pub(super) struct WriteBody {
     agent_id: Option<String>,
     /// Whose store; the acting agent's when not given.
     store: Option<String>,
+    /// The user spoken with; stores of other users are closed.
+    #[schema(rename = "userId")]
+    user_id: Option<String>,
     /// Empty when not given.
     namespace: Option<String>,
     /// Seconds; null, 0 and less are no end. What is there keeps its own when not given.
@@ -204,7 +210,7 @@ pub(super) async fn read_entry(
 ) -> Answer {
     let name = Name { namespace: namespace(call)?, key };
     let store = place.store.ok_or(Error::NotFound("memory"))?;
-    let memory = Desk { engine: &call.engine, context, store }.read(&name).await?;
+    let memory = Desk::at(&call.engine, context, store).await?.read(&name).await?;
     let writers = Writers::of(&call.engine, context, [&memory].into_iter()).await?;
     Ok(json(&EntryBody::of(&memory, &place.name, writers.name(&memory))))
 }
@@ -218,7 +224,7 @@ pub(super) async fn write_entry(
     new: &Write,
 ) -> Answer {
     let store = place.existing()?;
-    Desk { engine: &call.engine, context, store }.write(name, new).await?;
+    Desk::at(&call.engine, context, store).await?.write(name, new).await?;
     Ok(done())
 }
 
@@ -231,7 +237,7 @@ pub(super) async fn remove_entry(
 ) -> Answer {
     let name = Name { namespace: namespace(call)?, key };
     let store = place.store.ok_or(Error::NotFound("memory"))?;
-    Desk { engine: &call.engine, context, store }.remove(&name).await?;
+    Desk::at(&call.engine, context, store).await?.remove(&name).await?;
     Ok(done())
 }
 

@@ -26,6 +26,9 @@ pub(super) struct ShareBody {
     /// The acting agent, if not the key's own.
     #[schema(rename = "agentId")]
     agent_id: Option<String>,
+    /// The user spoken with; stores of other users are closed.
+    #[schema(rename = "userId")]
+    user_id: Option<String>,
     /// Seconds until it ends; null, 0 and less are no end. Not together with `expiresAt`.
     ttl: Option<i64>,
     /// When it ends.

@@ -132,16 +132,22 @@ async fn run(door: &Door, request: Request) -> Result<Answer, Error> {
         Err(Stop::Says(words)) => return Ok(Answer::refused(words)),
         Err(Stop::Fails(error)) => return Err(error),
     };
-    let context = match input.text("agentId", limit::NAME_CHARS_MAX) {
-        Ok(claimed) => place::acting(&door.engine, &context, claimed).await?,
-        Err(_) => return Err(Invalid::new("agentId", "must be a string").into()),
-    };
+    let mut context = door.engine.acting(&context, who(&input, "agentId")?).await?;
+    let user = who(&input, "userId")?;
+    context.caller.session_user = door.engine.session_user(&context, user).await?;
     let desk = Desk::new(&door.engine, &door.options, context);
     match shape {
         Shape::Native => native::run(&desk, &input).await,
         Shape::Robutler if input.is_action() => robutler::run_action(&desk, &input).await,
         Shape::Robutler => robutler::run(&desk, &input).await,
     }
+}
+
+/// Whom an argument beside a command's own names. Clients that know nobody say nothing, or `undefined`.
+fn who<'i>(input: &'i Input, name: &'static str) -> Result<Option<&'i str>, Error> {
+    let named = input.text(name, limit::NAME_CHARS_MAX);
+    let named = named.map_err(|_| Invalid::new(name, "must be a short string"))?;
+    Ok(named.filter(|named| *named != "undefined"))
 }
 
 fn sender(request: &Request) -> Result<Context, Error> {

@@ -74,14 +74,3 @@ impl Place {
         engine.home(context, &own, Purpose::Write).await?.ok_or(Error::NotFound("memory store"))
     }
 }
-
-/// The caller as the agent it says it is. Clients that do not know their agent say nothing, or
-/// `undefined`.
-pub(super) async fn acting(
-    engine: &Engine,
-    context: &Context,
-    claimed: Option<&str>,
-) -> Result<Context, Error> {
-    let claimed = claimed.filter(|agent| *agent != "undefined");
-    engine.acting(context, claimed).await
-}

@@ -115,6 +115,7 @@ impl Engine {
         forget_page();
         let reached = self.reach(context, &request.reach).await?;
         answer.hits.retain(|hit| reached.pass.stores().contains(&hit.memory.store));
+        answer.left_out += self.ration(context, &reached.pass, &mut answer.hits);
         let found: Vec<_> =
             answer.hits.iter().map(|hit| (hit.memory.store, hit.memory.id)).collect();
         self.recalls.note(&found, context.caller.actor, self.seams.now());

@@ -126,3 +126,30 @@ async fn nothing_quoted_gets_out_of_its_quotation() {
         assert_eq!(own, 2, "{brief}");
     }
 }
+
+#[tokio::test]
+async fn what_somebody_else_wrote_says_by_whom() {
+    let stage = Stage::new().await;
+    let store = stage.store("notes").await.id;
+    let guest = stage.somebody("guest").await;
+    let grantee = loci_model::Grantee::Principal(guest.caller.principal);
+    let level = loci_model::Level::ReadWrite;
+    let grant = loci_engine::NewGrant { grantee, level, expires_at: None };
+    stage.engine.share(&stage.admin, store, grant).await.unwrap();
+    write(&stage, store, "/own", text("Own."), weighing(50)).await;
+    write(&stage, store, "/edited", text("Own."), weighing(40)).await;
+    let put = |at: &str| Edit::put_text(MemoryPath::parse(at).unwrap(), "A guest's.");
+    for at in ["/edited", "/new"] {
+        stage.engine.commit_one(&guest, store, put(at), "api").await.unwrap();
+    }
+    for mode in [BriefMode::Index, BriefMode::Full] {
+        let brief = brief(&stage, store, mode, 4096).await.unwrap().text;
+        let line = |name: &str| {
+            let line = brief.lines().find(|line| line.starts_with(&format!("- {name} (")));
+            line.unwrap_or_else(|| panic!("{name} is not in {brief}")).to_owned()
+        };
+        assert!(!line("own").contains(", by "), "{brief}");
+        assert!(line("edited").contains(", by guest)"), "the last writer counts: {brief}");
+        assert!(line("new").contains(", by guest)"), "{brief}");
+    }
+}

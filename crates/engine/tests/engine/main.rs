@@ -1,6 +1,7 @@
 //! The engine over the in-memory oracle, on a clock and dice of our own.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
+mod audit;
 mod briefs;
 mod compaction;
 mod dump;

@@ -40,7 +40,8 @@ pub(crate) struct EventView {
     principal: String,
     /// `principal_created`, `principal_recast`, `memory_switched`, `key_created`, `key_revoked`,
     /// `store_archived`, `store_removed`, `grant_given`, `grant_revoked`, `member_added`,
-    /// `member_removed`, `version_redacted` or `searched`.
+    /// `member_removed`, `reader_forgotten`, `version_redacted`, `memory_erased`, `exported`,
+    /// `imported`, `backed_up`, `viewed_as` or `searched`.
     kind: String,
     /// In which store.
     store: Option<String>,

@@ -94,7 +94,7 @@ async fn grantee(engine: &Engine, context: &Context, text: &str) -> Result<Grant
     if text == EVERYONE {
         return Ok(Grantee::Everyone);
     }
-    Ok(Grantee::Principal(engine.find_principal(context, text).await?.id))
+    Ok(Grantee::Principal(engine.find_grantee(context, text).await?.id))
 }
 
 /// A grant in a path: its id, or whom it was given to.

@@ -390,19 +390,19 @@ async fn all_stores_are_seen_at_a_glance_and_ids_have_names() {
     assert_eq!((&row["owner"]["name"], &row["home_of"]), (&json!("admin"), &Value::Null));
     let key = row["changed_by"]["api_key_id"].as_str().unwrap();
     let of_bot = server.call(&bot, "GET", "/console/stores", Value::Null).await.ok();
-    let level = |name: &str| {
+    let level = |id: &str| {
         let data = of_bot["data"].as_array().unwrap();
-        data.iter().find(|row| row["name"] == name).unwrap().clone()
+        data.iter().find(|row| row["memory_store_id"] == id).unwrap().clone()
     };
-    assert_eq!(
-        (&level("busy")["level"], &level("busy")["rule"]),
-        (&json!("readwrite"), &json!("grant"))
-    );
-    assert_eq!(
-        (&level("quiet")["level"], &level("quiet")["memories"]),
-        (&json!("search"), &Value::Null)
-    );
-    assert_eq!(level("quiet")["days"], Value::Null);
+    let (busy_row, quiet_row) = (level(&busy.to_string()), level(&quiet.to_string()));
+    assert_eq!((&busy_row["level"], &busy_row["rule"]), (&json!("readwrite"), &json!("grant")));
+    assert_eq!((&busy_row["name"], &busy_row["owner"]["name"]), (&json!("busy"), &json!("admin")));
+    assert_eq!((&quiet_row["level"], &quiet_row["memories"]), (&json!("search"), &Value::Null));
+    assert_eq!(quiet_row["days"], Value::Null);
+    // Who may only search is told its id and how far they reach.
+    assert_eq!(quiet_row["name"], quiet_row["memory_store_id"]);
+    assert_eq!((&quiet_row["owner"], &quiet_row["metadata"]), (&Value::Null, &json!({})));
+    assert_eq!(quiet_row["description"], "");
     let admin = seen["data"][0]["owner"]["id"].as_str().unwrap();
     let names = |reply: Reply| reply.ok()["data"].clone();
     let url = format!("/console/names?ids={key},{admin},{busy},{quiet},nonsense");

@@ -9,6 +9,7 @@ use super::lexicon::{
     ADVERB, COLLEAGUE, CONJUNCTION, HOUSING, ILLNESS, KIN, LANGUAGE, PET, PLACE, PREPOSITION,
     TRAILING, noun,
 };
+use super::names::{Naming, naming};
 use super::objects::{self, Objects};
 use super::possess::{self, Object};
 use super::read::{Reader, Scene};
@@ -245,6 +246,30 @@ impl<'t> Reader<'t> {
             }
         }
         true
+    }
+
+    /// "My name is Ana" and the like: what the speaker is called.
+    pub(super) fn naming(
+        &mut self,
+        scene: &Scene<'_, 't>,
+        clause: &Clause,
+        start: usize,
+        times: Times,
+    ) {
+        let end = clause.tokens.end;
+        let Some(Naming { name, is_beside }) = naming(scene.tokens, scene.is_time, start, end)
+        else {
+            return;
+        };
+        let subject = self.speaker_mention();
+        let group = Group { is_additional: is_beside, ..Group::default() };
+        let context =
+            Context { scene, clause, group: &group, times, subject: &subject, sureness: 1.0 };
+        let object = Mention { name: self.slice(scene, name), label: Some(Label::Person) };
+        let judge = self.judge(&context, true);
+        if let Some(outcome) = judge.outcome(Relation::CurrentlyIs, Course::State) {
+            self.push(&context, subject.clone(), object, Aspect::Name, outcome, "rules:name");
+        }
     }
 
     fn push(

@@ -17,6 +17,7 @@ mod frames;
 mod group;
 mod kinds;
 mod lexicon;
+mod names;
 mod nature;
 mod objects;
 mod possess;

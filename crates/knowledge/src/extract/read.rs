@@ -155,6 +155,7 @@ impl<'t> Reader<'t> {
             {
                 (group.is_negated, group.has_ended) = (false, true);
             }
+            self.naming(scene, clause, start, times);
             let is_possession = self.possession(scene, clause, start, times);
             if let Some((found, Some(group))) = read.as_ref().filter(|_| !is_possession) {
                 self.claims_of(scene, clause, found, group, times);

@@ -61,6 +61,16 @@ pub(crate) struct Parts<'a> {
 
 /// The sentence, without a full stop.
 pub(crate) fn sentence(parts: &Parts<'_>) -> String {
+    let is_name = parts.aspect == Aspect::Name
+        && matches!(parts.relation, Relation::CurrentlyIs | Relation::WasPreviously);
+    if is_name {
+        let verb = match (parts.is_negated, parts.is_over) {
+            (false, false) => "is",
+            (true, _) => "is not",
+            (false, true) => "was",
+        };
+        return format!("{}'s name {verb} {}", parts.subject, parts.object);
+    }
     let (is, is_not, was) = verb(parts.relation);
     let verb = match (parts.is_negated, parts.is_over) {
         (false, false) => is,
@@ -115,5 +125,7 @@ mod tests {
             "Ana was head of sales",
         );
         check(Relation::CurrentlyIs, "34", Aspect::Age, false, false, "Ana is 34");
+        let is_called = "Ana's name is Ana Lopez";
+        check(Relation::CurrentlyIs, "Ana Lopez", Aspect::Name, false, false, is_called);
     }
 }

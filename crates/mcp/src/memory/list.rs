@@ -1,6 +1,8 @@
-//! `memory_list`: what is where, one line each.
+//! `memory_list`: what is where, one line each. Sealed memories are left out, and directories with
+//! nothing else in them: a model cannot open them, and their paths are somebody's secret.
 
 use super::definitions::{DEPTH_MAX, LIST};
+use super::search::by;
 use super::{Call, day};
 use crate::arguments::Arguments;
 use crate::cursor::{self, Question};
@@ -8,7 +10,7 @@ use crate::trouble::Trouble;
 use crate::{budget, place};
 use loci_engine::Purpose;
 use loci_model::query::{ListCursor, ListItem, ListOrder, ListQuery};
-use loci_model::{MemoryPath, PathPrefix, View};
+use loci_model::{MemoryPath, PathPrefix, StoreId, View};
 use std::fmt::Write as _;
 
 /// How many are read at a time.
@@ -33,10 +35,19 @@ pub(super) async fn list(call: &Call<'_>) -> Result<String, Trouble> {
     let mut query = ListQuery { prefix, after, ..ListQuery::everything(View::Basic, PAGE) };
     query.fold_depth = depth.and_then(|depth| usize::try_from(depth).ok());
     let mut text = String::new();
+    let mut authors = call.engine.authors(call.context);
     loop {
         let page = call.engine.list(call.context, store, &query).await?;
         for item in &page.items {
-            let line = line(item);
+            if !is_shown(call, store, item).await? {
+                query.after = Some(item.cursor(ListOrder::Path));
+                continue;
+            }
+            let author = match item {
+                ListItem::Memory(memory) => authors.of(memory).await?,
+                ListItem::Directory(_) => None,
+            };
+            let line = line(item, author.as_deref());
             if !text.is_empty() && text.len() + line.len() > bytes_max {
                 if let Some(last) = &query.after {
                     let cursor = question.cursor(&spelled(last));
@@ -55,18 +66,41 @@ pub(super) async fn list(call: &Call<'_>) -> Result<String, Trouble> {
     Ok(if text.is_empty() { "Nothing is there.".to_owned() } else { text })
 }
 
-fn line(item: &ListItem) -> String {
+/// Whether anything is there that can be read.
+async fn is_shown(call: &Call<'_>, store: StoreId, item: &ListItem) -> Result<bool, Trouble> {
+    let prefix = match (item, item.cursor(ListOrder::Path)) {
+        (ListItem::Memory(memory), _) => return Ok(!memory.is_sealed),
+        (ListItem::Directory(_), ListCursor::Directory(prefix)) => prefix,
+        (ListItem::Directory(_), _) => return Ok(true),
+    };
+    let mut query = ListQuery { prefix, ..ListQuery::everything(View::Basic, PAGE) };
+    loop {
+        let page = call.engine.list(call.context, store, &query).await?;
+        let is_open =
+            |item: &ListItem| matches!(item, ListItem::Memory(memory) if !memory.is_sealed);
+        if page.items.iter().any(is_open) {
+            return Ok(true);
+        }
+        match page.next {
+            Some(next) => query.after = Some(next),
+            None => return Ok(false),
+        }
+    }
+}
+
+fn line(item: &ListItem, author: Option<&str>) -> String {
     match item {
         ListItem::Directory(path) => format!("{path}\n"),
         ListItem::Memory(memory) => {
             let summary = memory.attributes.summary.as_deref().unwrap_or_default();
             let about = if summary.is_empty() { String::new() } else { format!(": {summary}") };
             format!(
-                "{} ({} bytes, version {}, {}){about}\n",
+                "{} ({} bytes, version {}, {}{}){about}\n",
                 memory.path,
                 memory.size_bytes,
                 memory.revision,
                 day(memory.updated_at),
+                by(author),
             )
         }
     }

@@ -2,6 +2,7 @@
 //! of, so that parts of two versions are never put together.
 
 use super::definitions::READ;
+use super::search::by;
 use super::{Call, day};
 use crate::arguments::Arguments;
 use crate::cursor::{self, Question};
@@ -44,11 +45,13 @@ pub(super) async fn read(call: &Call<'_>) -> Result<String, Trouble> {
     };
     let part = budget::head(&text[start..], room);
     let end = start + part.len();
+    let author = call.engine.authors(call.context).of(&memory).await?;
     let mut shown = format!(
-        "{path} (version {}, {}, {} bytes)\n",
+        "{path} (version {}, {}, {} bytes{})\n",
         memory.revision,
         day(memory.updated_at),
-        memory.size_bytes
+        memory.size_bytes,
+        by(author.as_deref()),
     );
     if start > 0 || end < text.len() {
         let _ = writeln!(shown, "Bytes {start} to {end}:");

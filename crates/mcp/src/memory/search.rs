@@ -71,7 +71,8 @@ pub(super) async fn search(call: &Call<'_>) -> Result<String, Trouble> {
     if page.is_empty() {
         return Ok(nothing());
     }
-    let (mut text, shown) = render(&page, skip, bytes_max, &shelves);
+    let authors = authors(call, &page).await?;
+    let (mut text, shown) = render(&page, &authors, skip, bytes_max, &shelves);
     if skip + shown < hits.len() {
         let cursor = question.cursor(&(skip + shown).to_string());
         let _ = write!(text, "There is more: cursor {cursor}");
@@ -102,20 +103,35 @@ pub(super) async fn found(
     Ok(Engine::search(call.engine, call.context, &request).await?.hits)
 }
 
+/// Who wrote each result, where it was not whose store it is.
+pub(super) async fn authors(
+    call: &Call<'_>,
+    hits: &[&Hit],
+) -> Result<Vec<Option<String>>, Trouble> {
+    let mut authors = call.engine.authors(call.context);
+    let mut names = Vec::with_capacity(hits.len());
+    for hit in hits {
+        names.push(authors.of(&hit.memory).await?);
+    }
+    Ok(names)
+}
+
 /// Results as text, as many as fit but at least one, and how many those are.
 pub(super) fn render(
     hits: &[&Hit],
+    authors: &[Option<String>],
     skip: usize,
     bytes_max: usize,
     shelves: &Shelves,
 ) -> (String, usize) {
     let mut text = String::new();
-    for (at, hit) in hits.iter().enumerate() {
+    for (at, (hit, author)) in hits.iter().zip(authors).enumerate() {
         let memory = &hit.memory;
+        let by = by(author.as_deref());
         let sealed = if memory.is_sealed { ", sealed" } else { "" };
         let (before, after) = (cut(hit.snippet.is_cut_before), cut(hit.snippet.is_cut_after));
         let one = format!(
-            "{}. {} ({}, version {}, {}{sealed})\n> {before}{}{after}\n",
+            "{}. {} ({}, version {}, {}{by}{sealed})\n> {before}{}{after}\n",
             skip + at + 1,
             memory.path,
             shelves.label(memory.store),
@@ -129,6 +145,12 @@ pub(super) fn render(
         text.push_str(&one);
     }
     (text, hits.len())
+}
+
+/// By whom, after what else is said of a memory. A name takes one line whatever is in it.
+pub(super) fn by(author: Option<&str>) -> String {
+    let plain = |name: &str| name.replace(char::is_control, " ");
+    author.map(|name| format!(", by {}", plain(name))).unwrap_or_default()
 }
 
 fn cut(is_cut: bool) -> &'static str {

@@ -3,7 +3,7 @@
 
 use super::{Denied, Facts, Ground, Standing, administer};
 use crate::grant::{Grant, Level};
-use crate::{Caller, Grantee, Principal, PrincipalKind, Timestamp};
+use crate::{Caller, Grantee, Principal, PrincipalKind, SessionUser, Timestamp};
 
 /// How much somebody has of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,7 +74,7 @@ pub fn explain(principal: &Principal, facts: &Facts, now: Timestamp) -> Explanat
         if let Some(grant) = facts.grant_to(Grantee::Principal(principal.id), now) {
             add(Rule::Grant, Reach::Upto(grant.level), Some(grant));
         }
-        match facts.by_relation() {
+        match facts.by_relation(SessionUser::Unsaid) {
             Some(Ground::Member) => add(Rule::Member, Reach::Upto(Level::ReadWrite), None),
             Some(Ground::Companion) => add(Rule::Companion, Reach::Upto(Level::ReadWrite), None),
             _ => {}
@@ -117,6 +117,7 @@ pub fn view_as(caller: &Caller, principal: &Principal, now: Timestamp) -> Result
         is_admin: principal.is_admin,
         actor: caller.actor,
         session: None,
+        session_user: SessionUser::Unsaid,
         audience: caller.audience,
         acts_for_agents: false,
         memory: principal.memory,

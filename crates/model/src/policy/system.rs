@@ -5,7 +5,9 @@ use super::{
     AdminPass, BrowsePass, ConvenePass, Giving, ManagePass, ReadPass, SearchPass, SharePass,
     WritePass,
 };
-use crate::{Actor, Audience, MemorySwitches, PrincipalId, StoreId, Timestamp, WorkspaceId};
+use crate::{
+    Actor, Audience, MemorySwitches, PrincipalId, SessionUser, StoreId, Timestamp, WorkspaceId,
+};
 
 /// Authority of Loci itself, for work no caller asked for. Making one demands a written reason.
 #[derive(Debug, Clone, Copy)]
@@ -80,7 +82,14 @@ impl System {
 
     /// Sees every store of a workspace.
     pub fn browse(self, workspace: WorkspaceId, now: Timestamp) -> BrowsePass {
-        BrowsePass { workspace, now, reader: None, memory: MemorySwitches::default(), only: None }
+        BrowsePass {
+            workspace,
+            now,
+            reader: None,
+            user: SessionUser::Unsaid,
+            memory: MemorySwitches::default(),
+            only: None,
+        }
     }
 
     /// Says who is in which group.

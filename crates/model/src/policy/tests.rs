@@ -2,7 +2,7 @@
 //! and compared with what the functions say.
 
 use super::*;
-use crate::{GrantId, KeyScope, SessionId, StorePolicy};
+use crate::{GrantId, KeyScope, Principal, SessionId, StorePolicy};
 use std::collections::BTreeMap;
 
 const NOW: Timestamp = Timestamp::from_micros(1_000_000);
@@ -34,6 +34,7 @@ fn caller(principal: PrincipalId) -> Caller {
         is_admin: false,
         actor: Actor::User(principal),
         session: None,
+        session_user: SessionUser::Unsaid,
         audience: Audience::Host,
         acts_for_agents: false,
         memory: MemorySwitches::default(),
@@ -103,6 +104,7 @@ fn matrix() {
         switch(&mut caller.memory);
         caller
     };
+    let about = |session_user| Caller { session_user, ..caller(OTHER) };
     let admin = Caller { is_admin: true, ..caller(OTHER) };
     let foreign_admin = Caller { workspace: WorkspaceId::from_u128(2), ..admin.clone() };
     let model = Caller { audience: Audience::Model, ..caller(OWNER) };
@@ -131,6 +133,48 @@ fn matrix() {
         ),
         ("in the group", caller(OTHER), related(Relation::Member, vec![]), "srwh"),
         ("in a group with the user", caller(OTHER), related(Relation::Companion, vec![]), "srwh"),
+        (
+            "about that user",
+            about(SessionUser::Is(OWNER)),
+            related(Relation::Companion, vec![]),
+            "srwh",
+        ),
+        (
+            "about another user",
+            about(SessionUser::Is(OTHER)),
+            related(Relation::Companion, vec![]),
+            "?",
+        ),
+        (
+            "about a user that is not known",
+            about(SessionUser::Unknown),
+            related(Relation::Companion, vec![]),
+            "?",
+        ),
+        (
+            "about another user, granted",
+            about(SessionUser::Unknown),
+            related(Relation::Companion, vec![grant(mine, Level::Read, None)]),
+            "sr",
+        ),
+        (
+            "about another user, granted to everyone",
+            about(SessionUser::Unknown),
+            related(Relation::Companion, vec![grant(Grantee::Everyone, Level::Read, None)]),
+            "sr",
+        ),
+        (
+            "about another user, in the group",
+            about(SessionUser::Unknown),
+            related(Relation::Member, vec![]),
+            "srwh",
+        ),
+        (
+            "owner, about another user",
+            Caller { session_user: SessionUser::Unknown, ..caller(OWNER) },
+            beside(Relation::Companion),
+            "srwhm",
+        ),
         ("in a group with the user, another store", caller(OTHER), made(Relation::Companion), "?"),
         ("in the group, a store that is no home", caller(OTHER), made(Relation::Member), "?"),
         (

@@ -1,6 +1,5 @@
 //! The three tools of Mobius agents over the Model Context Protocol, executed by the door that has
-//! them. An agent's credential uses the agent's memory; one that acts for agents, and is none itself,
-//! uses that of an agent made for it.
+//! them. They use the home of whoever the credential is, as all other tools do.
 
 use async_trait::async_trait;
 use axum::Router;
@@ -9,33 +8,19 @@ use http_body_util::BodyExt;
 use hyper::header::CONTENT_TYPE;
 use hyper::{Request, Response, StatusCode};
 use loci_dialects::mobius;
-use loci_engine::{Engine, Error, Identified};
+use loci_engine::{Engine, Identified};
 use loci_mcp::{Asked, Effect, Outcome, ToolDefinition, ToolSet};
-use loci_model::PrincipalKind;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-/// Whose memory is used by those who are no agent.
-const STAND_IN: &str = "mcp";
-
 /// Recall, remember, forget.
 pub(super) struct MobiusTools {
-    engine: Engine,
     door: Router,
 }
 
 impl MobiusTools {
     pub(super) fn new(engine: Engine) -> Self {
-        Self { door: mobius::router(engine.clone()), engine }
-    }
-
-    /// What the door calls the agent.
-    async fn agent(&self, asked: &Asked<'_>) -> Result<String, Error> {
-        let context = asked.context()?;
-        let id = context.caller.principal;
-        let found = self.engine.named(&context, &id.to_string()).await?;
-        let is_agent = found.is_some_and(|one| one.kind == PrincipalKind::Agent);
-        Ok(if is_agent { id.with_prefix("agent_") } else { STAND_IN.to_owned() })
+        Self { door: mobius::router(engine) }
     }
 }
 
@@ -59,8 +44,9 @@ impl ToolSet for MobiusTools {
     }
 
     async fn call(&self, asked: &Asked<'_>) -> Outcome {
-        let agent = match self.agent(asked).await {
-            Ok(agent) => agent,
+        // What the door calls whoever asks.
+        let agent = match asked.context() {
+            Ok(context) => context.caller.principal.with_prefix("agent_"),
             Err(error) => return Outcome::failed(error.to_string()),
         };
         let url = format!("/v1/agents/{agent}/tools/{}/invoke", asked.name);

@@ -144,6 +144,7 @@ pub(super) async fn dump(
         is_admin: false,
         actor: Actor::System,
         session: None,
+        session_user: loci_model::SessionUser::Unsaid,
         audience: Audience::Model,
         scope: KeyScope::FULL,
         expires_at: None,

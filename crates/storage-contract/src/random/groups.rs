@@ -209,6 +209,7 @@ fn caller(principal: PrincipalId) -> Caller {
         is_admin: false,
         actor: Actor::Key(KeyId::from_u128(principal.as_u128())),
         session: None,
+        session_user: loci_model::SessionUser::Unsaid,
         audience: Audience::Host,
         scope: KeyScope::FULL,
         expires_at: None,

@@ -426,6 +426,7 @@ pub(super) fn caller(who: Who) -> Caller {
         is_admin: false,
         actor: Actor::Key(KeyId::from_u128(principal.as_u128())),
         session: None,
+        session_user: loci_model::SessionUser::Unsaid,
         audience: if is_model { Audience::Model } else { Audience::Host },
         scope: KeyScope::FULL,
         expires_at: None,

@@ -8,6 +8,7 @@ use loci_model::{
     event,
 };
 use loci_storage::{Mutation, NewReading, ReadingBatch, Spent, Storage};
+use loci_storage_contract::caps;
 use loci_storage_contract::fixture::{World, append, next_bits, pin};
 use loci_storage_postgres::{PostgresOptions, PostgresStorage};
 use loci_test_postgres::{Build, Database};
@@ -15,14 +16,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::{Client, NoTls};
 
-/// The steps up to format 6, as they were released.
-const STEPS: [&str; 6] = [
+/// The steps up to format 7, as they were released.
+const STEPS: [&str; 7] = [
     include_str!("../../migrations/0001_init.sql"),
     include_str!("../../migrations/0002_access.sql"),
     include_str!("../../migrations/0003_search.sql"),
     include_str!("../../migrations/0004_sharing.sql"),
     include_str!("../../migrations/0005_tails.sql"),
     include_str!("../../migrations/0006_compaction.sql"),
+    include_str!("../../migrations/0007_readings.sql"),
 ];
 /// What a server of format 3 asks about a key.
 const OLD_KEY: &str = "select key_id, workspace_id, principal_id, name, hint, secret_hash, power, \
@@ -153,7 +155,7 @@ async fn a_database_of_format_3_is_brought_forward() {
     let server = Arc::new(open(&database.url()).await);
     assert_eq!(seen(&*server, &world).await, expected);
     let format = old.query_one("select max(number) from loci.migration", &[]).await.unwrap();
-    assert_eq!(format.get::<_, i32>(0), 7);
+    assert_eq!(format.get::<_, i32>(0), 8);
     for sql in [OLD_STORE, OLD_PRINCIPAL] {
         assert_eq!(old.execute(sql, &[]).await.unwrap(), 1, "{sql}");
         let undo = sql.split_whitespace().nth(2).unwrap();
@@ -240,4 +242,19 @@ async fn what_format_6_holds_can_be_read() {
     assert_eq!(old.query_one(left, &[]).await.unwrap().get::<_, i64>(0), 0);
     assert_eq!(world.storage.spent("test:m", 3).await.unwrap().tokens, 9);
     world.assert_sound().await;
+}
+
+/// Format 7 has homes with a cap that nobody chose. It goes where another door has written, and nothing
+/// else goes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_of_format_7_loses_caps_that_nobody_chose() {
+    let scratch = Scratch::new().await;
+    let mut world = World::new(Arc::new(scratch.open().await)).await;
+    let stores = caps::furnish(&world).await;
+    let now = world.now();
+    let (database, old) = old_database(7).await;
+    copy(&connect(&scratch.url()).await, &old).await;
+    world.storage = Arc::new(open(&database.url()).await);
+    caps::assert_caps(&world, &stores, now).await;
+    assert_eq!(world.storage.check().await.unwrap().problems, Vec::<String>::new());
 }

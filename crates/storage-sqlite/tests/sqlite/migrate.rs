@@ -9,6 +9,7 @@ use loci_model::{
     MemorySwitches, PrincipalId, PrincipalKind, Store, StorePolicy, Timestamp, VersionId, View,
 };
 use loci_storage::{AsOf, Idempotency, Mutation};
+use loci_storage_contract::caps;
 use loci_storage_contract::fixture::{
     START, World, all_versions, append, batch, describe, idempotency, next_bits, pin, put,
     put_sealed, remove, tagged, update,
@@ -34,8 +35,11 @@ const FORMAT_4: &str = include_str!("../../migrations/0004_tails.sql");
 /// From format 4 to format 5.
 const FORMAT_5: &str = include_str!("../../migrations/0005_compaction.sql");
 
+/// From format 5 to format 6.
+const FORMAT_6: &str = include_str!("../../migrations/0006_readings.sql");
+
 /// What this version writes.
-const FORMAT: i64 = 6;
+const FORMAT: i64 = 7;
 
 /// Tables of format 1 in an order in which rows may come.
 const TABLES: [&str; 12] = [
@@ -95,6 +99,16 @@ fn write_format_5(from: &Path, to: &Path) {
     let schema = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5].join("\n");
     let tables = [&TABLES[..], &TABLES_2, &TABLES_3].concat();
     write_format(5, &schema, &tables, from, to).close().unwrap();
+}
+
+/// What format 6 added to them.
+const TABLES_6: [&str; 3] = ["reading", "reading_mark", "reading_end"];
+
+/// The same as a directory of format 6.
+fn write_format_6(from: &Path, to: &Path) {
+    let schema = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6].join("\n");
+    let tables = [&TABLES[..], &TABLES_2, &TABLES_3, &TABLES_6].concat();
+    write_format(6, &schema, &tables, from, to).close().unwrap();
 }
 
 fn write_format(
@@ -408,4 +422,22 @@ async fn a_directory_of_format_5_opens_and_can_be_read() {
     let conn = rusqlite::Connection::open(old.path().join("loci.db")).unwrap();
     let format: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     assert_eq!(format, FORMAT);
+}
+
+/// Format 6 has homes with a cap that nobody chose. It goes where another door has written, and nothing
+/// else goes.
+#[tokio::test]
+async fn a_directory_of_format_6_loses_caps_that_nobody_chose() {
+    let (mut world, dir) = world().await;
+    let stores = caps::furnish(&world).await;
+    let now = world.now();
+    world.storage = Arc::new(MemStorage::new());
+    let old = tempfile::tempdir().unwrap();
+    write_format_6(dir.path(), old.path());
+    for _ in 0..2 {
+        world.storage = open(old.path());
+        caps::assert_caps(&world, &stores, now).await;
+        assert_eq!(world.storage.check().await.unwrap().problems, [""; 0]);
+        world.storage = Arc::new(MemStorage::new());
+    }
 }

@@ -81,6 +81,7 @@ fn pass(ledger: &Ledger, who: u128) -> SharePass {
         is_admin: who == ADMIN,
         actor: Actor::User(id(who)),
         session: None,
+        session_user: SessionUser::Unsaid,
         audience: Audience::Host,
         acts_for_agents: false,
         memory: MemorySwitches::default(),

@@ -402,6 +402,9 @@ fn profiles_are_the_operators_choice() {
     );
     let said = done(&call(&mut client, "mobius_memory_recall", &json!({"query": "Grey"})));
     assert!(said.contains("user.tea"), "{said}");
+    // All tools work on one home.
+    let view = json!({"command": "view", "path": "/memories/user.tea"});
+    assert!(done(&call(&mut client, "memory", &view)).contains("Earl Grey"));
     failed(&call(&mut client, "mobius_memory_remember", &json!({"key": "user.tea"})));
 
     let said = done(&call(&mut client, "store_create", &json!({"name": "attic"})));
@@ -482,5 +485,25 @@ fn several_messages_at_once_where_the_version_has_that() {
     let foreign = [("origin", "https://evil.example.org")];
     assert_eq!(post(&mut client, &batch, &foreign).status, 403, "a batch is no way around");
     assert_eq!(server.client_as(None).call("POST", "/mcp", Some(&batch)).status, 401);
+    server.stop();
+}
+
+#[test]
+fn paths_of_what_is_sealed_are_not_listed() {
+    let setup = Setup::new();
+    let server = setup.start();
+    let mut client = server.client();
+    let open = json!({"path": "/open/a.md", "content": "open"});
+    done(&call(&mut client, "memory_write", &open));
+    let homes = client.get("/v1/memory_stores").ok();
+    let home = homes["data"][0]["id"].as_str().unwrap().to_owned();
+    for path in ["/open/canary.md", "/canary/b.md"] {
+        let url = format!("/v1/memory_stores/{home}/sealed");
+        client.post(&url, &json!({"path": path, "sealed_base64": "c2VhbGVk"})).ok();
+    }
+    for arguments in [json!({}), json!({"depth": 1})] {
+        let listed = call(&mut client, "memory_list", &arguments).to_string();
+        assert!(listed.contains("/open/") && !listed.contains("canary"), "{listed}");
+    }
     server.stop();
 }

@@ -13,11 +13,11 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-const SECRET: &str = "a shared secret of thirty-two bytes or more";
+pub(crate) const SECRET: &str = "a shared secret of thirty-two bytes or more";
 const ONE: &str = include_str!("../../../../crates/http/src/layers/token/fixtures/one.pk8.b64");
 const TWO: &str = include_str!("../../../../crates/http/src/layers/token/fixtures/two.pk8.b64");
 
-fn claims(agent: &str, seconds: i64) -> Value {
+pub(crate) fn claims(agent: &str, seconds: i64) -> Value {
     #[expect(clippy::disallowed_methods, reason = "an issuer has a clock of its own")]
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     json!({"agent_id": agent, "exp": now.strict_add_signed(seconds)})
@@ -29,7 +29,7 @@ fn signed(header: &Value, claims: &Value, sign: impl Fn(&[u8]) -> Vec<u8>) -> St
     format!("{message}.{}", URL_SAFE_NO_PAD.encode(sign(message.as_bytes())))
 }
 
-fn hs256(claims: &Value, secret: &str) -> String {
+pub(crate) fn hs256(claims: &Value, secret: &str) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
     signed(&json!({"alg": "HS256"}), claims, |message| hmac::sign(&key, message).as_ref().to_vec())
 }

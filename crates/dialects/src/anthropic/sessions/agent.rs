@@ -1,5 +1,5 @@
-//! The agent of a session, as given and as shown. There is no registry to look an agent up in, so
-//! what the caller did not say is filled with the emptiest value its type allows.
+//! An agent, as given and as shown, by itself or in a session. What neither the request says nor was said when the
+//! agent was made here is filled with the emptiest value its type allows.
 
 use super::tools::{Tool, word_or_object};
 use crate::anthropic::body;
@@ -8,6 +8,7 @@ use crate::anthropic::query::refuse;
 use loci_model::limit;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
 /// The agent of a session, with every key.
@@ -102,7 +103,48 @@ struct Given {
     mcp_servers: Option<Vec<McpServer>>,
 }
 
+/// An agent to be made.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::anthropic) struct CreateAgent {
+    name: String,
+    /// A model's name, or an object with at least an `id`.
+    #[schema(value_type = Object)]
+    model: Value,
+    description: Option<String>,
+    system: Option<String>,
+    #[schema(value_type = Option<Vec<Object>>)]
+    tools: Option<Vec<Tool>>,
+    #[schema(value_type = Option<Vec<Object>>)]
+    skills: Option<Vec<Skill>>,
+    #[schema(value_type = Option<Vec<Object>>)]
+    mcp_servers: Option<Vec<McpServer>>,
+    /// Up to 16 pairs; keys of 1 to 64, values of up to 512 characters.
+    pub(in crate::anthropic) metadata: Option<BTreeMap<String, String>>,
+    /// Only `{"type": "service_account"}`.
+    #[schema(value_type = Option<Object>)]
+    #[serde(rename = "execution_identity")]
+    _execution_identity: Option<ExecutionIdentity>,
+}
+
 impl AgentBody {
+    /// An agent with what it is made with.
+    pub(in crate::anthropic) fn made(id: &str, new: CreateAgent) -> Result<Self, Problem> {
+        check_foreign_id("name", &new.name)?;
+        let tools: Result<Vec<Tool>, _> =
+            new.tools.into_iter().flatten().map(Tool::completed).collect();
+        Ok(Self {
+            name: new.name,
+            description: new.description,
+            system: new.system,
+            model: Model::read(new.model)?,
+            tools: tools?,
+            skills: new.skills.into_iter().flatten().map(Skill::pinned).collect(),
+            mcp_servers: new.mcp_servers.unwrap_or_default(),
+            ..Self::named(id, 1)
+        })
+    }
+
     /// The agent with this id and nothing else known about it.
     pub(super) fn named(id: &str, version: u64) -> Self {
         Self {
@@ -121,10 +163,14 @@ impl AgentBody {
         }
     }
 
-    /// Reads the `agent` of a request: an id, or an object.
-    pub(super) fn read(agent: Value) -> Result<Self, Problem> {
+    /// Reads the `agent` of a request: an id, or an object. `known` is the agent that was made here
+    /// under the id, if one was; the object says what differs.
+    pub(super) fn read(agent: Value, known: Option<Self>) -> Result<Self, Problem> {
         let given = match agent {
-            Value::String(id) => return Ok(Self::named(checked_id(&id)?, 1)),
+            Value::String(id) => {
+                let id = checked_id(&id)?;
+                return Ok(known.unwrap_or_else(|| Self::named(id, 1)));
+            }
             agent => body::read_value::<Given>("agent", agent)?,
         };
         if !matches!(given.r#type.as_str(), "agent" | "agent_with_overrides") {
@@ -135,17 +181,22 @@ impl AgentBody {
         if version == 0 || i64::try_from(version).is_err() {
             return Err(refuse("agent", "version must be at least 1"));
         }
-        let bare = Self::named(checked_id(&given.id)?, version);
-        let tools: Result<Vec<Tool>, _> =
-            given.tools.into_iter().flatten().map(Tool::completed).collect();
+        let id = checked_id(&given.id)?;
+        let bare = match known {
+            Some(known) => Self { version, ..known },
+            None => Self::named(id, version),
+        };
+        let tools: Option<Result<Vec<Tool>, Problem>> =
+            given.tools.map(|tools| tools.into_iter().map(Tool::completed).collect());
+        let skills = given.skills.map(|skills| skills.into_iter().map(Skill::pinned).collect());
         Ok(Self {
             name: given.name.unwrap_or(bare.name),
             description: given.description.or(bare.description),
-            system: given.system,
+            system: given.system.or(bare.system),
             model: given.model.map_or(Ok(bare.model), Model::read)?,
-            tools: tools?,
-            skills: given.skills.into_iter().flatten().map(Skill::pinned).collect(),
-            mcp_servers: given.mcp_servers.unwrap_or_default(),
+            tools: tools.unwrap_or(Ok(bare.tools))?,
+            skills: skills.unwrap_or(bare.skills),
+            mcp_servers: given.mcp_servers.unwrap_or(bare.mcp_servers),
             ..bare
         })
     }
@@ -195,20 +246,45 @@ mod tests {
 
     #[test]
     fn ids_and_objects_are_read() {
-        let named = AgentBody::read(json!("agent_x")).unwrap();
+        let named = AgentBody::read(json!("agent_x"), None).unwrap();
         assert_eq!(
             (named.id.as_str(), named.version, named.name.as_str()),
             ("agent_x", 1, "agent_x")
         );
         let object = json!({"type": "agent", "id": "agent_y", "version": 3, "name": "Yo",
             "model": "some-model", "system": "be brief"});
-        let object = AgentBody::read(object).unwrap();
+        let object = AgentBody::read(object, None).unwrap();
         assert_eq!((object.version, object.name.as_str()), (3, "Yo"));
         assert_eq!(object.model, Model::named("some-model"));
         assert_eq!(object.system.as_deref(), Some("be brief"));
         let shown = serde_json::to_value(&object).unwrap();
         assert_eq!(shown["execution_identity"], json!({"type": "service_account"}));
         assert!(shown["multiagent"].is_null());
+    }
+
+    #[test]
+    fn what_was_said_when_it_was_made_is_shown_unless_it_differs() {
+        let new = json!({"name": "Scout", "model": "some-model", "system": "be brief"});
+        let made = || {
+            let new = serde_json::from_value(new.clone()).unwrap();
+            AgentBody::made("agent_x", new).unwrap()
+        };
+        let plain = AgentBody::read(json!("agent_x"), Some(made())).unwrap();
+        assert_eq!((&*plain.name, plain.system.as_deref()), ("Scout", Some("be brief")));
+        let given = json!({"type": "agent", "id": "agent_x", "version": 1, "system": "be long"});
+        let differs = AgentBody::read(given, Some(made())).unwrap();
+        assert_eq!((&*differs.name, differs.system.as_deref()), ("Scout", Some("be long")));
+        assert_eq!(differs.model, Model::named("some-model"));
+        for bad in [
+            json!({"name": "", "model": "m"}),
+            json!({"name": "x"}),
+            json!({"name": "x", "model": "m", "multiagent": {"type": "coordinator"}}),
+            json!({"name": "x", "model": "m", "execution_identity": {"type": "aws_role"}}),
+        ] {
+            let read = serde_json::from_value::<CreateAgent>(bad.clone());
+            let made = read.ok().and_then(|new| AgentBody::made("agent_x", new).ok());
+            assert!(made.is_none(), "{bad}");
+        }
     }
 
     #[test]
@@ -219,7 +295,7 @@ mod tests {
                 {"type": "custom", "skill_id": "skill_1", "version": "2"}],
             "mcp_servers": [{"type": "url", "name": "n", "url": "https://example.org"}],
             "tools": [{"type": "mcp_toolset", "mcp_server_name": "n"}]});
-        let shown = serde_json::to_value(AgentBody::read(given).unwrap()).unwrap();
+        let shown = serde_json::to_value(AgentBody::read(given, None).unwrap()).unwrap();
         assert_eq!(shown["type"], "agent");
         assert_eq!(shown["model"], json!({"id": "m", "effort": {"type": "high"}, "speed": "fast"}));
         assert_eq!(shown["skills"][0]["version"], "latest");
@@ -254,7 +330,7 @@ mod tests {
             json!({"type": "agent", "id": "agent_x", "multiagent": {"type": "coordinator"}}),
             json!({"type": "agent", "id": "agent_x", "execution_identity": {"type": "me"}}),
         ] {
-            assert!(AgentBody::read(bad.clone()).is_err(), "{bad}");
+            assert!(AgentBody::read(bad.clone(), None).is_err(), "{bad}");
         }
     }
 }

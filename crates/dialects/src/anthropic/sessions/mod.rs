@@ -1,26 +1,33 @@
 //! Sessions, as far as giving an agent its memory stores needs them: made with stores attached,
 //! read, listed, described, archived, deleted.
 //!
-//! This server runs no agents and keeps no registry of agents or environments: any id is accepted
-//! and given back, the status is always `idle`, and initial events are checked and dropped.
+//! This server runs no agents: any id of an agent or an environment is accepted and given back, what
+//! an agent was made with here ([`super::registry`]) is shown, the status is always `idle`, and initial
+//! events are checked and dropped.
 
 mod agent;
 mod budget;
 pub(super) mod render;
 pub(super) mod request;
+pub(super) mod resources;
 mod tools;
 
-pub(super) use agent::AgentBody;
+pub(super) use agent::{AgentBody, CreateAgent};
 
 use super::body;
 use super::call::{Answer, Call};
 use super::error::{Envelope, Problem};
 use super::query::refuse;
+use super::registry;
 use super::render::{DeletedBody, PageBody, deleted, json};
 use loci_engine::Error;
 use loci_model::SessionId;
-use render::{ResourceBody, SessionBody, SessionPageBody};
-use request::{AddResource, CreateSession, UpdateSession};
+use render::{Details, SessionBody, SessionPageBody};
+use request::{CreateSession, UpdateSession};
+use resources::{AnyResource, FileResource, OTHERS_MAX, OtherBody, Placed};
+
+/// How often adding to a session is tried again because somebody else changed it.
+const ATTEMPTS_MAX: usize = 20;
 
 /// Makes a session with memory stores attached.
 #[utoipa::path(
@@ -31,7 +38,12 @@ use request::{AddResource, CreateSession, UpdateSession};
     responses((status = 200, body = SessionBody<'_>), (status = "4XX", body = Envelope<'_>))
 )]
 pub(super) async fn create(call: Call) -> Answer {
-    let new = body::read::<CreateSession>(&call.body)?.into_new()?;
+    let new = body::read::<CreateSession>(&call.body)?;
+    let known = match new.agent_id() {
+        Some(id) => registry::agents::known(&call, id).await?,
+        None => None,
+    };
+    let new = new.into_new(&call.engine, known)?;
     let session = call.engine.create_session(&call.context, new).await?;
     Ok(json(&SessionBody::of(&session)))
 }
@@ -134,44 +146,75 @@ pub(super) async fn archive(call: Call) -> Answer {
         ("limit" = Option<u32>, Query, description = "1 to 1,000, everything when not given"),
         ("page" = Option<String>, Query, description = "`next_page` of the page before"),
     ),
-    responses((status = 200, body = PageBody<ResourceBody<'_>>), (status = "4XX", body = Envelope<'_>))
+    responses((status = 200, body = PageBody<AnyResource<'_>>), (status = "4XX", body = Envelope<'_>))
 )]
 pub(super) async fn list_resources(call: Call) -> Answer {
     let window = request::resources(call.query())?;
     let id = session_id(&call)?;
     let session = call.engine.session(&call.context, id).await?;
-    Ok(render::resources(&session, window))
+    Ok(render::some_resources(&session, window))
 }
 
-/// Refuses to add a resource: memory stores are attached when a session is made, and there are no
-/// other resources here.
+/// Adds a file or a repository to a session. Memory stores are attached when a session is made.
 #[utoipa::path(
     post,
     path = "/v1/sessions/{session_id}/resources",
     tag = "sessions",
     params(("session_id" = String, Path)),
-    request_body = AddResource,
-    responses((status = "4XX", body = Envelope<'_>))
+    request_body = FileResource,
+    responses((status = 200, body = OtherBody), (status = "4XX", body = Envelope<'_>))
 )]
 pub(super) async fn add_resource(call: Call) -> Answer {
-    let wanted: AddResource = body::read(&call.body)?;
+    let declared = request::added(&call.body)?;
     let id = session_id(&call)?;
-    call.engine.session(&call.context, id).await?;
-    Err(refuse("type", wanted.why_not()))
+    let mut session = call.engine.session(&call.context, id).await?;
+    let mut placed = declared.placed(&call.engine, usize::MAX)?;
+    for _ in 0..ATTEMPTS_MAX {
+        if session.archived_at.is_some() {
+            return Err(refuse("session", "is archived"));
+        }
+        let mut details = Details::of(&session);
+        if details.others.len() >= OTHERS_MAX {
+            let why = format!("takes at most {OTHERS_MAX} beside memory stores");
+            return Err(refuse("resources", why));
+        }
+        placed.put_at(session.attachments.len() + details.others.len());
+        details.others.push(placed.clone());
+        match call.engine.detail_session(&call.context, &session, details.to_text()).await {
+            // A repeated request shows what the first one added.
+            Ok(session) => return Ok(json(added_to(&Details::of(&session), placed.resource()))),
+            // Somebody else added one meanwhile.
+            Err(Error::ExpectFailed) => {}
+            Err(error) => return Err(error.into()),
+        }
+        session = call.engine.session(&call.context, id).await?;
+    }
+    Err(Error::Unavailable("others change this session all the time; try again").into())
 }
 
-/// Finds nothing: attached memory stores have no ids of their own.
+/// The resource that was just added to a session.
+fn added_to<'d>(details: &'d Details, added: &'d OtherBody) -> &'d OtherBody {
+    let mut resources = details.others.iter().rev().map(Placed::resource);
+    let itself = resources.clone().find(|one| one.id() == added.id());
+    itself.or_else(|| resources.find(|one| one.is_like(added))).unwrap_or(added)
+}
+
+/// Shows a file or a repository of a session; attached memory stores have no ids of their own.
 #[utoipa::path(
     get,
     path = "/v1/sessions/{session_id}/resources/{resource_id}",
     tag = "sessions",
     params(("session_id" = String, Path), ("resource_id" = String, Path)),
-    responses((status = "4XX", body = Envelope<'_>))
+    responses((status = 200, body = OtherBody), (status = "4XX", body = Envelope<'_>))
 )]
 pub(super) async fn retrieve_resource(call: Call) -> Answer {
     let id = session_id(&call)?;
-    call.engine.session(&call.context, id).await?;
-    Err(Error::NotFound("session resource").into())
+    let session = call.engine.session(&call.context, id).await?;
+    let details = Details::of(&session);
+    let wanted = call.param("resource_id");
+    let mut resources = details.others.iter().map(Placed::resource);
+    let found = resources.find(|one| Some(one.id()) == wanted);
+    Ok(json(found.ok_or(Error::NotFound("session resource"))?))
 }
 
 fn session_id(call: &Call) -> Result<SessionId, Problem> {

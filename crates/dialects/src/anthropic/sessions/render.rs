@@ -4,6 +4,7 @@
 use super::agent::AgentBody;
 use super::budget::Budget;
 use super::request::{Listing, Window};
+use super::resources::{self, AnyResource, Placed};
 use crate::anthropic::cursor::{Cursor, Sense};
 use crate::anthropic::render::{PageBody, Shown, json};
 use axum::body::Body;
@@ -20,6 +21,9 @@ pub(super) struct Details {
     pub(super) environment_id: String,
     pub(super) vault_ids: Vec<String>,
     pub(super) budget: Option<Budget>,
+    /// What is attached beside memory stores.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) others: Vec<Placed>,
 }
 
 impl Details {
@@ -28,12 +32,13 @@ impl Details {
     }
 
     /// The details of a session. One that another door made says less about itself.
-    fn of(session: &Session) -> Self {
+    pub(super) fn of(session: &Session) -> Self {
         serde_json::from_str(&session.details).unwrap_or_else(|_| Self {
             agent: AgentBody::named(&session.agent_id, session.agent_version),
             environment_id: String::new(),
             vault_ids: Vec::new(),
             budget: None,
+            others: Vec::new(),
         })
     }
 }
@@ -52,7 +57,7 @@ pub(in crate::anthropic) struct SessionBody<'a> {
     status: &'static str,
     title: Option<&'a str>,
     metadata: &'a BTreeMap<String, String>,
-    resources: Vec<ResourceBody<'a>>,
+    resources: Vec<AnyResource<'a>>,
     vault_ids: Vec<String>,
     /// Always empty.
     #[schema(value_type = Vec<Object>)]
@@ -116,7 +121,7 @@ impl<'a> SessionBody<'a> {
             status: "idle",
             title: session.title.as_deref(),
             metadata: &session.metadata,
-            resources: session.attachments.iter().map(ResourceBody::of).collect(),
+            resources: resources::all(session, &details.others),
             vault_ids: details.vault_ids,
             outcome_evaluations: [],
             stats: Empty {},
@@ -131,7 +136,7 @@ impl<'a> SessionBody<'a> {
 }
 
 impl<'a> ResourceBody<'a> {
-    fn of(attachment: &'a Attachment) -> Self {
+    pub(super) fn of(attachment: &'a Attachment) -> Self {
         Self {
             r#type: "memory_store",
             memory_store_id: Shown(attachment.store),
@@ -176,13 +181,12 @@ pub(super) fn page(
 }
 
 /// Some of a session's resources.
-pub(super) fn resources(session: &Session, window: Window) -> Response<Body> {
-    let all = &session.attachments;
-    let shown = all.iter().skip(window.skip).take(window.limit);
+pub(super) fn some_resources(session: &Session, window: Window) -> Response<Body> {
+    let all = resources::all(session, &Details::of(session).others);
     let end = window.skip.saturating_add(window.limit);
     let next = u32::try_from(end).ok().filter(|_| end < all.len());
     json(&PageBody {
-        data: shown.map(ResourceBody::of).collect(),
+        data: all.into_iter().skip(window.skip).take(window.limit).collect(),
         next_page: next.map(|shown| Cursor::Resources(shown).show()),
     })
 }

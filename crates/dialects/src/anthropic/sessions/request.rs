@@ -3,16 +3,17 @@
 use super::agent::{AgentBody, check_foreign_id};
 use super::budget::Budget;
 use super::render::Details;
+use super::resources::{Declared, OTHERS_MAX};
 use crate::anthropic::body::{self, nullable};
 use crate::anthropic::cursor::{Cursor, Sense};
 use crate::anthropic::error::Problem;
 use crate::anthropic::query::{Query, refuse};
-use loci_engine::{Error, NewAttachment, NewSession};
+use loci_engine::{Engine, Error, NewAttachment, NewSession};
 use loci_model::query::{CreatedQuery, Direction, SessionQuery};
 use loci_model::store::LabelsPatch;
 use loci_model::{Access, SessionId, StoreId, Timestamp, View};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
@@ -34,8 +35,9 @@ pub(in crate::anthropic) struct CreateSession {
     agent: Value,
     /// An environment's id; any is accepted.
     environment_id: String,
-    /// Up to eight memory stores.
-    #[schema(value_type = Option<Vec<MemoryStoreResource>>)]
+    /// Up to eight memory stores, beside up to a hundred files and repositories, which are kept and
+    /// given back.
+    #[schema(value_type = Option<Vec<Object>>)]
     resources: Option<Vec<Value>>,
     title: Option<String>,
     /// Up to 16 pairs; keys of 1 to 64, values of up to 512 characters.
@@ -66,9 +68,22 @@ pub(in crate::anthropic) struct MemoryStoreResource {
 }
 
 impl CreateSession {
-    pub(super) fn into_new(self) -> Result<NewSession, Problem> {
+    /// The id of the agent, if the request names one.
+    pub(super) fn agent_id(&self) -> Option<&str> {
+        match &self.agent {
+            Value::String(id) => Some(id),
+            agent => agent.get("id").and_then(Value::as_str),
+        }
+    }
+
+    /// The session to be made. `known` is the agent that was made here under the id, if one was.
+    pub(super) fn into_new(
+        self,
+        engine: &Engine,
+        known: Option<AgentBody>,
+    ) -> Result<NewSession, Problem> {
         check_foreign_id("environment_id", &self.environment_id)?;
-        let agent = AgentBody::read(self.agent)?;
+        let agent = AgentBody::read(self.agent, known)?;
         let events = self.initial_events.unwrap_or_default();
         let is_event = |event: &Value| event.get("type").is_some_and(Value::is_string);
         if events.len() > INITIAL_EVENTS_MAX || !events.iter().all(is_event) {
@@ -83,13 +98,23 @@ impl CreateSession {
         for id in &vault_ids {
             check_foreign_id("vault_ids", id)?;
         }
-        let resources = self.resources.unwrap_or_default();
-        let attachments: Result<Vec<_>, _> = resources.into_iter().map(attachment).collect();
+        let (mut attachments, mut others) = (Vec::new(), Vec::new());
+        for (at, resource) in self.resources.unwrap_or_default().into_iter().enumerate() {
+            match Declared::read(&resource)? {
+                Some(declared) => others.push(declared.placed(engine, at)?),
+                None => attachments.push(attachment(resource)?),
+            }
+        }
+        if others.len() > OTHERS_MAX {
+            let why = format!("takes at most {OTHERS_MAX} beside memory stores");
+            return Err(refuse("resources", why));
+        }
         let (agent_id, agent_version) = (agent.id.clone(), agent.version);
-        let details = Details { agent, environment_id: self.environment_id, vault_ids, budget };
-        let details = details.to_text();
+        let environment_id = self.environment_id;
+        let details = Details { agent, environment_id, vault_ids, budget, others }.to_text();
         if details.len() > DETAILS_BYTES_MAX {
-            let why = format!("agent and vault_ids take at most {DETAILS_BYTES_MAX} bytes");
+            let why =
+                format!("agent, vault_ids and resources take at most {DETAILS_BYTES_MAX} bytes");
             return Err(refuse("body", why));
         }
         Ok(NewSession {
@@ -98,18 +123,15 @@ impl CreateSession {
             agent_id,
             agent_version,
             details,
-            attachments: attachments?,
+            attachments,
         })
     }
 }
 
 fn attachment(resource: Value) -> Result<NewAttachment, Problem> {
-    match resource.get("type").and_then(Value::as_str) {
-        Some("memory_store") => {}
-        Some(known @ ("file" | "github_repository")) => {
-            return Err(refuse("resources", format!("{known} is not supported")));
-        }
-        _ => return Err(refuse("resources", "type must be memory_store")),
+    if resource.get("type").and_then(Value::as_str) != Some("memory_store") {
+        let why = "type must be memory_store, file or github_repository";
+        return Err(refuse("resources", why));
     }
     let resource: MemoryStoreResource = body::read_value("resources", resource)?;
     Ok(NewAttachment {
@@ -144,20 +166,17 @@ impl UpdateSession {
     }
 }
 
-/// A resource to add to a session that exists.
-#[derive(Deserialize, ToSchema)]
-pub(in crate::anthropic) struct AddResource {
-    /// What sort of resource.
-    r#type: String,
-}
-
-impl AddResource {
-    pub(super) fn why_not(&self) -> &'static str {
-        match self.r#type.as_str() {
-            "memory_store" => "a memory_store can be attached only when the session is created",
-            "file" => "file is not supported",
-            _ => "must be file",
+/// The resource that is to be added to a session that exists.
+pub(super) fn added(body: &[u8]) -> Result<Declared, Problem> {
+    let resource: Map<String, Value> = body::read(body)?;
+    let kind = resource.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+    match Declared::read(&Value::Object(resource))? {
+        Some(declared) => Ok(declared),
+        None if kind == "memory_store" => {
+            let why = "a memory_store can be attached only when the session is created";
+            Err(refuse("type", why))
         }
+        None => Err(refuse("type", "must be file or github_repository")),
     }
 }
 

@@ -56,7 +56,11 @@ impl World {
         let engine = Engine::new(Arc::new(MemStorage::new()), seams).with_homes(homes);
         let start = engine.bootstrap(None).await.unwrap();
         let router = loci_dialects::anthropic::router(engine.clone())
-            .merge(loci_dialects::robutler::router(engine.clone()));
+            .merge(loci_dialects::robutler::router(engine.clone()))
+            .merge(loci_dialects::anthropic::with_agents(
+                loci_dialects::mobius::router(engine.clone()),
+                engine.clone(),
+            ));
         Self { engine, router, clock, start, requests: 0 }
     }
 

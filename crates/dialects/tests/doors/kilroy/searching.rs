@@ -110,7 +110,7 @@ async fn the_best_come_first_and_records_are_whole() {
 }
 
 #[tokio::test]
-async fn filters_come_before_the_limit() {
+async fn everything_that_matches_is_found() {
     let world = World::new().await;
     for number in 0..150 {
         let text = format!("tea tea tea tea number {number}");
@@ -121,7 +121,11 @@ async fn filters_come_before_the_limit() {
     let one = json!({"memory_id": "m", "kind": "one"});
     assert_eq!(world.contents("memory_search", one, "tea").await.len(), 1);
     let all = world.contents("memory_search", json!({"memory_id": "m"}), "tea").await;
-    assert_eq!(all.len(), 100);
+    let different: std::collections::HashSet<&String> = all.iter().collect();
+    assert_eq!((all.len(), different.len()), (151, 151));
+    let template = json!({"memory_id": "m", "output_template": "{{kind}},"});
+    let shown = world.text("memory_search", template, "tea").await;
+    assert_eq!((shown.matches("many,").count(), shown.matches("one,").count()), (150, 1));
     let both = world.contents("memory_search", json!({"memory_id": "m"}), "tea matter").await;
     assert_eq!(both, [long]);
 }

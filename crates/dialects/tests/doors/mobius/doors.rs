@@ -1,6 +1,6 @@
 //! An entry is an ordinary memory: what one door writes, the others see.
 
-use crate::mobius::world::{A, B, World, keys};
+use crate::mobius::world::{A, B, World, context, keys};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -34,6 +34,19 @@ async fn other_doors_see_entries_and_keep_their_attributes() {
     assert_eq!((&saved["version"], &saved["kind"]), (&json!(4), &json!("preference")));
     world.ask("DELETE", robutler, None).await.ok();
     assert_eq!(world.keys(&format!("{agent}/memory/entries")).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_home_has_no_cap_whichever_door_makes_it() {
+    let world = World::new().await;
+    world.save(&format!("{B}/ada"), "seed", "x").await;
+    let url = "/api/storage/memory/seed?agentId=bob";
+    world.ask("PUT", url, Some(json!({"value": "x"}))).await.ok();
+    let context = context(world.admin());
+    for agent in ["ada", "bob"] {
+        let home = world.engine.store(&context, world.home(agent).await).await.unwrap();
+        assert_eq!(home.policy.soft_cap, None, "{agent}");
+    }
 }
 
 #[tokio::test]
@@ -72,7 +85,7 @@ async fn of_several_writers_the_last_one_counts() {
         level: loci_model::Level::ReadWrite,
         expires_at: None,
     };
-    world.engine.share(&crate::mobius::world::context(world.admin()), store, grant).await.unwrap();
+    world.engine.share(&context(world.admin()), store, grant).await.unwrap();
     let url = "/api/storage/memory/k?store=ada";
     let body = Some(json!({"value": "theirs"}).to_string());
     world.ask_as(Some(guest), None, "PUT", url, body).await.ok();

@@ -120,12 +120,15 @@ async fn a_summary_counts_by_kind() {
     let world = World::new().await;
     let agent = format!("{B}/ada");
     let nothing = world.get(&format!("{agent}/memory")).await;
-    assert_eq!(nothing, json!({"agent_id": "ada", "entry_count": 0, "counts_by_kind": {}}));
+    let id = nothing["agent_id"].clone();
+    assert!(id.as_str().unwrap().starts_with("agent_"), "{id}");
+    assert_eq!(nothing, json!({"agent_id": id, "entry_count": 0, "counts_by_kind": {}}));
     world.save(&agent, "a", "x").await;
     world.put(&agent, "b", json!({"content": "x", "kind": "episode"})).await.ok();
     let last = world.put(&agent, "c", json!({"content": "x", "user_id": "u1"})).await.ok();
     let all = world.get(&format!("{agent}/memory")).await;
     assert_eq!(fields(&all), ["agent_id", "counts_by_kind", "entry_count", "updated_at"]);
+    assert_eq!(all["agent_id"], id, "as before the first write");
     assert_eq!(
         (&all["entry_count"], &all["counts_by_kind"]),
         (&json!(3), &json!({"fact": 2, "episode": 1}))

@@ -18,7 +18,7 @@ async fn said(world: &World) -> Vec<String> {
     };
     let stores = world.engine.list_stores(&context, &query).await.unwrap();
     assert_eq!(stores.items.len(), 1);
-    let query = ListQuery::everything(View::Full, 1000);
+    let query = ListQuery::everything(View::Full, 10_000);
     let page = world.engine.list(&context, stores.items[0].id, &query).await.unwrap();
     let text = |item: ListItem| match item {
         ListItem::Memory(memory) => {
@@ -59,6 +59,20 @@ async fn a_repeated_batch_adds_nothing_and_a_longer_one_only_its_end() {
     assert_eq!(world.say(&ana, "A", &longer).await, "1 messages added, 3 known already");
     assert_eq!(world.say(&ana, "A", &longer).await, "0 messages added, 4 known already");
     assert_eq!(said(&world).await, ["Ana: one", "Bot: two", "Ana: ok", "Bot: three"]);
+}
+
+#[tokio::test]
+async fn a_long_conversation_is_kept_in_its_order() {
+    let world = World::new().await;
+    let ana = user("ana");
+    let texts: Vec<String> = (0..2500).map(|number| format!("line {}", number / 2)).collect();
+    let all: Vec<(&str, &str)> = texts.iter().map(|text| ("Ana", text.as_str())).collect();
+    // What came through before the rest was lost.
+    world.say(&ana, "A", &all[..1200]).await;
+    assert_eq!(world.say(&ana, "A", &all).await, "1300 messages added, 1200 known already");
+    assert_eq!(world.say(&ana, "A", &all).await, "0 messages added, 2500 known already");
+    let expected: Vec<String> = texts.iter().map(|text| format!("Ana: {text}")).collect();
+    assert_eq!(said(&world).await, expected);
 }
 
 #[tokio::test]

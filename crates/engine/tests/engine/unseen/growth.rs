@@ -229,6 +229,7 @@ impl Grown {
             is_admin: dice.percent(12),
             actor: Actor::Key(KeyId::from_u128(dice.bits())),
             session: session.filter(|_| dice.percent(25)),
+            session_user: loci_model::SessionUser::Unsaid,
             audience: dice.pick(&[Audience::Host, Audience::Model]),
             scope: KeyScope {
                 power: if dice.percent(60) { Power::Full } else { level },

@@ -61,7 +61,7 @@ impl World {
         };
         let engine = Engine::new(storage.clone(), seams).with_search(options);
         // How often somebody asked is not what a world is compared by.
-        let engine = engine.with_guarded_searches(u32::MAX);
+        let engine = engine.with_guarded_searches(u32::MAX, u32::MAX);
         Self { storage, engine, clock, homes: Mutex::default() }
     }
 

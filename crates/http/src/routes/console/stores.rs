@@ -10,6 +10,7 @@ use crate::wire::{ActorView, time};
 use axum::Json;
 use axum::extract::State;
 use loci_engine::{NAMES_MAX, Named, Sort, StoreGlance};
+use loci_model::{Principal, Store};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,9 +21,9 @@ use utoipa::ToSchema;
 pub(crate) struct StoreRow {
     /// The store.
     memory_store_id: String,
-    /// Its name.
+    /// Its name; its id for who may only search, who is told no more about it than how far they reach.
     name: String,
-    /// What it is for.
+    /// What it is for; empty for who may only search, like what follows.
     description: String,
     /// Its labels.
     metadata: BTreeMap<String, String>,
@@ -58,8 +59,13 @@ pub(crate) struct StoreRow {
 
 impl From<StoreGlance> for StoreRow {
     fn from(glance: StoreGlance) -> Self {
-        let store = glance.store;
+        let store = match glance.numbers {
+            Some(_) => glance.store,
+            None => unread(glance.store),
+        };
         let numbers = glance.numbers.as_ref();
+        let about = |owner: Option<Principal>| owner.filter(|_| numbers.is_some());
+        let (owner, home_of) = (about(glance.owner), glance.home_of.filter(|_| numbers.is_some()));
         let last = numbers.and_then(|numbers| numbers.last.as_ref());
         Self {
             memory_store_id: store.id.to_string(),
@@ -68,8 +74,8 @@ impl From<StoreGlance> for StoreRow {
             metadata: store.metadata,
             created_at: store.created_at.to_string(),
             archived_at: time(store.archived_at),
-            owner: glance.owner.as_ref().map(WhoView::from),
-            home_of: glance.home_of.map(KindName::from),
+            owner: owner.as_ref().map(WhoView::from),
+            home_of: home_of.map(KindName::from),
             level: reach_name(glance.reach),
             rule: glance.rule.map(rule_name),
             memories: numbers.map(|numbers| numbers.stats.memories),
@@ -84,6 +90,17 @@ impl From<StoreGlance> for StoreRow {
             changed_by: last.and_then(|change| ActorView::of(change.actor)),
             days: numbers.map(|numbers| numbers.days.to_vec()),
         }
+    }
+}
+
+/// A store as it is for who may only search it: an id, which says when it was made.
+fn unread(store: Store) -> Store {
+    Store {
+        name: store.id.to_string(),
+        description: String::new(),
+        metadata: BTreeMap::new(),
+        archived_at: None,
+        ..store
     }
 }
 

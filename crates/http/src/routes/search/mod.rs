@@ -51,7 +51,8 @@ async fn search(
     request: SearchRequest,
 ) -> Result<SearchAnswer> {
     let started = Instant::now();
-    let answer = native.engine.search(context, &request).await?;
+    let mut answer = native.engine.search(context, &request).await?;
+    native.engine.snippets_only(context, &mut answer.hits).await?;
     native.metrics.count_search(request.wanted.mode, started.elapsed());
     Ok(answer)
 }

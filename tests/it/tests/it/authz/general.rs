@@ -284,6 +284,12 @@ const GENERAL: &[General] = &[
             if reply.status == 400 { Reply { status: 200, ..reply } } else { reply }
         })
     }),
+    native("make environment", "POST /v1/environments", Open::HomeWriter, |client| {
+        client.post("/v1/environments", &json!({"name": "cloud"}))
+    }),
+    native("environment", "GET /v1/environments/{environment_id}", Open::Known, |client| {
+        reached(client.get("/v1/environments/env_010000000000000000000001"))
+    }),
     native("define tool", "GET /v1/tools/memory", Open::Known, |client| {
         client.get("/v1/tools/memory")
     }),

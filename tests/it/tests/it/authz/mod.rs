@@ -12,6 +12,7 @@ mod kilroy;
 mod knowledge;
 mod mcp;
 mod spec;
+mod stand_ins;
 mod verbs;
 mod world;
 

@@ -23,6 +23,8 @@ pub(super) enum Need {
     Describe,
     /// To change a text in its place.
     Edit,
+    /// To see one memory in a request that is about another user.
+    ReadElsewhere,
     /// To take a memory away.
     Remove,
     /// To take away one's own entry.
@@ -82,7 +84,11 @@ fn level(who: Who, kind: Kind) -> Level {
 pub(super) fn expected(who: Who, need: Need, kind: Kind, state: State, manner: Manner) -> char {
     let is_plain = matches!(manner, Manner::Native | Manner::Mobius);
     let hidden = if is_plain { 'h' } else { 'n' };
-    let level = level(who, kind);
+    let level = match (who, need) {
+        // Who is in a chat with the user is so in the user's own session only.
+        (Who::Companion, Need::ReadElsewhere) if kind == Kind::User => Level::None,
+        _ => level(who, kind),
+    };
     if who == Who::Nobody {
         return 'u';
     }
@@ -96,7 +102,7 @@ pub(super) fn expected(who: Who, need: Need, kind: Kind, state: State, manner: M
     let is_session = matches!(who, Who::SessionReading | Who::SessionWriting);
     let wanted = match need {
         Need::Search => Level::Search,
-        Need::Read | Need::ReadOne | Need::ReadText => Level::Read,
+        Need::Read | Need::ReadOne | Need::ReadText | Need::ReadElsewhere => Level::Read,
         Need::Share => Level::Write,
         Need::Manage | Need::Alter => Level::Own,
         _ => Level::Write,
@@ -117,8 +123,6 @@ pub(super) fn expected(who: Who, need: Need, kind: Kind, state: State, manner: M
     }
     // The tool views what is not there as nothing, and refuses to work on it in words.
     let missing = if manner == Manner::Tool && need != Need::ReadText { 'n' } else { 'h' };
-    let sees = state != State::Expired
-        && !(state == State::Internal && (is_model || manner == Manner::Tool));
     let is_author = match state {
         State::Others => who == Who::Writer,
         _ => {
@@ -126,6 +130,13 @@ pub(super) fn expected(who: Who, need: Need, kind: Kind, state: State, manner: M
                 || (kind == Kind::Chat && who == Who::Member)
         }
     };
+    // At the Robutler door hidden entries are their writer's and whose store it is.
+    let is_keeper = level == Level::Own
+        || is_author
+        || matches!(who, Who::OwnersReadKey | Who::OwnersSearchKey) && kind != Kind::Chat;
+    let is_hidden = state == State::Internal
+        && (is_model || manner == Manner::Tool || manner == Manner::Robutler && !is_keeper);
+    let sees = state != State::Expired && !is_hidden;
     match need {
         Need::Search | Need::Read | Need::Create | Need::Upsert | Need::Share => 'y',
         Need::Manage | Need::Alter => 'y',
@@ -137,6 +148,7 @@ pub(super) fn expected(who: Who, need: Need, kind: Kind, state: State, manner: M
         Need::Remove | Need::Move => 'n',
         Need::RemoveOwn if is_author => 'y',
         Need::RemoveOwn => 'n',
-        Need::ReadOne | Need::ReadText | Need::Describe | Need::Edit => 'y',
+        Need::ReadOne | Need::ReadText | Need::ReadElsewhere => 'y',
+        Need::Describe | Need::Edit => 'y',
     }
 }

@@ -333,6 +333,13 @@ pub(super) const VERBS: &[Verb] = &[
         EVERY,
         |client, at| client.get(&entry(at)),
     ),
+    robutler(
+        "robutler other",
+        "GET /api/storage/memory/{key}",
+        Need::ReadElsewhere,
+        PLAIN,
+        |client, at| client.get(&format!("{}&userId=another-user", entry(at))),
+    ),
     robutler("robutler list", "GET /api/storage/memory", Need::Read, PLAIN, |client, at| {
         client.get(&format!("/api/storage/memory?store={}&inContext=true", at.whose))
     }),

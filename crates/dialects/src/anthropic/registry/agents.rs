@@ -1,0 +1,113 @@
+//! `/v1/agents` for clients of this API. The same paths are the Mobius door's; whose client asks is told
+//! by the beta header, which one of them sends and the other does not.
+
+use super::{Sort, find, make, read};
+use crate::anthropic::beta;
+use crate::anthropic::body;
+use crate::anthropic::call::{Answer, Call, plain};
+use crate::anthropic::error::Problem;
+use crate::anthropic::render::{Shown, json};
+use crate::anthropic::sessions::{AgentBody, CreateAgent};
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::handler::Handler;
+use axum::http::{Method, Response};
+use axum::middleware::Next;
+use loci_engine::{Engine, Error};
+use loci_model::store::validate_labels;
+use loci_model::{Memory, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+const AGENTS: Sort = Sort { folder: "/agents", prefix: "agent_", noun: "agent" };
+const ROUTE: &str = "/v1/agents";
+
+/// What is kept of an agent.
+#[derive(Serialize, Deserialize)]
+struct Record {
+    agent: AgentBody,
+    metadata: BTreeMap<String, String>,
+}
+
+/// An agent by itself, with every key.
+#[derive(Serialize)]
+struct AgentObject {
+    #[serde(flatten)]
+    agent: AgentBody,
+    metadata: BTreeMap<String, String>,
+    /// Always null.
+    archived_at: (),
+    created_at: Shown<Timestamp>,
+    updated_at: Shown<Timestamp>,
+}
+
+/// Lets the clients of this API use the paths of others: what names its beta goes here.
+pub(in crate::anthropic) async fn divert(
+    State(engine): State<Engine>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
+    match ours(&request) {
+        None => next.run(request).await,
+        Some(Ours::Make) => plain(create).call(request, engine).await,
+        Some(Ours::Read) => plain(retrieve).call(request, engine).await,
+        Some(Ours::Nothing) => plain(super::unknown).call(request, engine).await,
+    }
+}
+
+/// What a request of a client of this API asks for.
+enum Ours {
+    Make,
+    Read,
+    Nothing,
+}
+
+fn ours(request: &Request) -> Option<Ours> {
+    let rest = request.uri().path().strip_prefix(ROUTE)?.trim_start_matches('/');
+    if !beta::names_agents(request.headers()) {
+        return None;
+    }
+    let is_one = !rest.is_empty() && !rest.contains('/');
+    Some(match *request.method() {
+        Method::POST if rest.is_empty() => Ours::Make,
+        Method::GET if is_one => Ours::Read,
+        _ => Ours::Nothing,
+    })
+}
+
+/// Makes an agent.
+async fn create(call: Call) -> Answer {
+    let mut new: CreateAgent = body::read(&call.body)?;
+    let metadata = new.metadata.take().unwrap_or_default();
+    validate_labels(&metadata).map_err(Error::from)?;
+    let record = |id: String| AgentBody::made(&id, new).map(|agent| Record { agent, metadata });
+    let memory = make(&call, &AGENTS, record).await?;
+    show(&memory)
+}
+
+/// Shows an agent.
+async fn retrieve(call: Call) -> Answer {
+    let id = call.param("agent").unwrap_or_default();
+    let memory = find(&call, &AGENTS, id).await?;
+    show(&memory.ok_or(Error::NotFound(AGENTS.noun))?)
+}
+
+fn show(memory: &Memory) -> Answer {
+    let Record { agent, metadata } = read(memory).ok_or(Error::NotFound(AGENTS.noun))?;
+    Ok(json(&AgentObject {
+        agent,
+        metadata,
+        archived_at: (),
+        created_at: Shown(memory.created_at),
+        updated_at: Shown(memory.updated_at),
+    }))
+}
+
+/// The agent that was made here under an id, if one was.
+pub(in crate::anthropic) async fn known(
+    call: &Call,
+    id: &str,
+) -> Result<Option<AgentBody>, Problem> {
+    let memory = find(call, &AGENTS, id).await?;
+    Ok(memory.and_then(|memory| read::<Record>(&memory)).map(|record| record.agent))
+}

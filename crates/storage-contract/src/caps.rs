@@ -1,0 +1,61 @@
+//! Homes with the cap that the Mobius door once gave each home it made, for the tests of migrations: it
+//! goes where another door has written, and nothing else goes.
+
+use crate::fixture::{World, batch, put};
+use loci_model::policy::System;
+use loci_model::{
+    Address, Cause, PrincipalKind, Store, StoreId, StorePolicy, Timestamp, View, query::ListQuery,
+};
+use loci_storage::{Batch, Mutation};
+
+/// What nobody chose.
+const GIVEN: u64 = 1000;
+
+/// A store, its cap after the migration, and how many memories it holds.
+pub type Capped = (StoreId, Option<u64>, usize);
+
+/// Makes stores of every sort: who wrote what there, and what becomes of the cap.
+pub async fn furnish(world: &World) -> Vec<Capped> {
+    let cases: [(&str, bool, u64, &[(&str, &str)], Option<u64>); 8] = [
+        ("entries only", true, GIVEN, &[("/a", "api"), ("/b", "remembered")], Some(GIVEN)),
+        ("of a user", true, GIVEN, &[("/:u:eve/a", "api"), ("/a", "promoted")], Some(GIVEN)),
+        ("compacted", true, GIVEN, &[("/a", "api"), ("/s", "compacted")], Some(GIVEN)),
+        ("robutler", true, GIVEN, &[("/a", "api"), ("/b", "robutler")], None),
+        ("a tool", true, GIVEN, &[("/b", "tool")], None),
+        ("a tree", true, GIVEN, &[("/notes/b.md", "api")], None),
+        ("another cap", true, 900, &[("/b", "robutler")], Some(900)),
+        ("no home", false, GIVEN, &[("/b", "robutler")], Some(GIVEN)),
+    ];
+    let mut stores = Vec::new();
+    for (name, is_home, cap, writes, expected) in cases {
+        let owner = world.new_one(PrincipalKind::Agent, name).await;
+        let store = Store {
+            owner,
+            address: is_home.then(|| Address::home(owner)),
+            ..world.plan_store(StorePolicy { soft_cap: Some(cap), ..StorePolicy::default() })
+        };
+        world.write(Mutation::CreateStore(store.clone())).await.unwrap();
+        for (path, reason) in writes {
+            let system = System::because("a test writes as every door");
+            let pass = system.write(world.workspace, store.id, owner, world.now());
+            let cause = Cause::new(None, reason);
+            let batch = Batch { cause, ..batch(vec![put(path, reason)]) };
+            world.write(Mutation::Commit(pass, batch)).await.unwrap();
+        }
+        stores.push((store.id, expected, writes.len()));
+    }
+    stores
+}
+
+/// Checks each store's cap, and that nothing is lost.
+pub async fn assert_caps(world: &World, stores: &[Capped], now: Timestamp) {
+    for (store, expected, count) in stores {
+        let system = System::because("a test reads what it wrote");
+        let pass = system.read(world.workspace, *store, now);
+        let facts = world.storage.facts(world.workspace, *store, world.owner, None).await.unwrap();
+        let found = facts.expect("the store is there").store;
+        assert_eq!(found.policy.soft_cap, *expected, "{}", found.name);
+        let listed = world.storage.list(&pass, &ListQuery::everything(View::Full, 10)).await;
+        assert_eq!(listed.unwrap().items.len(), *count);
+    }
+}

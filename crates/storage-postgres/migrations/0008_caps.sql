@@ -1,0 +1,23 @@
+-- Homes that the Mobius door made had a cap of 1,000 memories that nobody chose. It goes from those in
+-- which another door has written: what was kept there was never meant to be compacted. What is kept is
+-- not touched, and what compaction took away stays in the history.
+update store as s set soft_cap = null
+where
+    s.soft_cap = 1000
+    and s.address like 'home:%'
+    and s.removed_at is null
+    and exists (
+        select 1
+        from version as v
+        where
+            v.store_id = s.store_id
+            and v.op in (0, 1)
+            and (
+                -- Reasons that the Mobius door and compaction never give.
+                v.reason not in (
+                    'api', 'remembered', 'promoted', 'compacted', 'restored', 'revert'
+                )
+                -- Paths that it never writes: its keys are one segment, those of users below /:u:.
+                or (v.path like '/%/%' and v.path not like '/:u:%')
+            )
+    );
