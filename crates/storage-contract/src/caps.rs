@@ -14,9 +14,12 @@ const GIVEN: u64 = 1000;
 /// A store, its cap after the migration, and how many memories it holds.
 pub type Capped = (StoreId, Option<u64>, usize);
 
+/// Name, whether it is a home, cap, writes (path, reason), cap after the migration.
+type Case = (&'static str, bool, u64, &'static [(&'static str, &'static str)], Option<u64>);
+
 /// Makes stores of every sort: who wrote what there, and what becomes of the cap.
 pub async fn furnish(world: &World) -> Vec<Capped> {
-    let cases: [(&str, bool, u64, &[(&str, &str)], Option<u64>); 8] = [
+    let cases: [Case; 8] = [
         ("entries only", true, GIVEN, &[("/a", "api"), ("/b", "remembered")], Some(GIVEN)),
         ("of a user", true, GIVEN, &[("/:u:eve/a", "api"), ("/a", "promoted")], Some(GIVEN)),
         ("compacted", true, GIVEN, &[("/a", "api"), ("/s", "compacted")], Some(GIVEN)),

@@ -49,6 +49,7 @@ struct Job {
 }
 
 /// What is asked of the writer.
+#[allow(clippy::large_enum_variant, reason = "nearly every order is a write; a box costs each")]
 enum Order {
     /// A mutation.
     Write(Job),
