@@ -140,13 +140,25 @@ impl Compacted {
     /// Whether a word is in any version of the store, or in what versions say of themselves.
     async fn is_anywhere(&self, word: &str) -> bool {
         let versions = history(&self.stage, self.store).await;
-        versions.iter().any(|version| format!("{version:?}").contains(word))
+        versions.iter().flat_map(texts).any(|text| text.contains(word))
     }
 
     fn line(&self, path: Option<&str>, fate: Fate) -> Option<DerivedLine> {
         let path = path.map(|text| MemoryPath::parse(text).unwrap());
         Some(DerivedLine { memory: self.summary, path, fate })
     }
+}
+
+/// Everything that a version holds of what somebody wrote. Its own debugging form hides contents.
+fn texts(version: &Version) -> Vec<String> {
+    let content = version.content.as_ref().and_then(Content::text).unwrap_or_default();
+    let path = version.path.as_ref().map(|path| path.to_string()).unwrap_or_default();
+    let mut texts = vec![content.to_owned(), path];
+    let attributes = version.attributes.iter();
+    texts.extend(
+        attributes.flat_map(|it| [&it.summary, &it.metadata, &it.source]).flatten().cloned(),
+    );
+    texts
 }
 
 const SUMMARY: &str = "/summary.2027-01-15-1";
