@@ -66,7 +66,8 @@ fn whoever_is_known_and_refused_is_told_so_and_not_that_the_server_failed() {
     let mut client = server.client();
     client.post("/v1/principals", &json!({"name": "bot", "kind": "agent"})).ok();
     let login = json!({"key": loci_it::ADMIN_KEY});
-    let signed_in = client.post("/console/login", &login);
+    let own_page = [("x-loci-console", "1")];
+    let signed_in = client.call_with("POST", "/console/login", Some(&login), &own_page);
     let cookie = signed_in.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
     let list = request("tools/list", &json!({}));
     // Others' eyes are for questions, and a tool may change something.
