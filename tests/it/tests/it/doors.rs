@@ -156,7 +156,7 @@ fn other_credentials_open_what_they_stand_for() {
     let shown = serde_json::json!({ "key": ADMIN_KEY });
     let signed_in = browser.call_with("POST", "/console/login", Some(&shown), &page);
     let cookie = signed_in.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
-    let with_cookie = [page[0], page[1], ("cookie", &cookie)];
+    let with_cookie = [page[0], page[1], ("cookie", cookie.as_str())];
     let wanted = serde_json::json!({"name": "by hand"});
     let made = browser.call_with("POST", "/v1/api_keys", Some(&wanted), &with_cookie).ok();
     let made = made["secret"].as_str().unwrap().to_owned();
