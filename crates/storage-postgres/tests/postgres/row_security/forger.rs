@@ -15,9 +15,10 @@ use loci_model::{
 };
 use loci_storage::log::LogEntry;
 use loci_storage::{
-    Applied, AsOf, ChangedTexts, CheckReport, EmbedPage, FeedEnd, Generation, GenerationId,
-    Idempotency, Lookup, Mutation, NewlyRead, ReadablePage, Reading, ReadingEnd, ReadingLag,
-    ReadingMark, Receipt, Remembered, Result, Shortlist, Spent, Storage, TextPage, VectorLag,
+    Applied, AsOf, ChangedTexts, CheckReport, CopyHold, EmbedPage, FeedEnd, Generation,
+    GenerationId, Idempotency, Lookup, Mutation, NewlyRead, ReadablePage, Reading, ReadingEnd,
+    ReadingLag, ReadingMark, Receipt, Remembered, Result, Shortlist, Spent, Storage, TextPage,
+    VectorLag,
 };
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -150,7 +151,8 @@ forger! {
         -> Result<Vec<Remembered>>;
     log(pass: &AdminPass, store: StoreId, after: u64, limit: usize) -> Result<Vec<LogEntry>>;
     check() -> Result<CheckReport>;
-    backup(to: &Path) -> Result<()>;
+    backup(to: &Path) -> Result<CopyHold>;
+    settle_scrubs() -> Result<()>;
     lag() -> Option<Duration>;
     ready() -> Result<()>;
     lease(work: &str, secs: u32) -> Result<bool>;
