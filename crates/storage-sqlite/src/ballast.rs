@@ -1,5 +1,6 @@
 //! A file of zeros that is given up when the disk is full. In a write-ahead log even deleting needs
-//! room, so without it nobody could erase their way out of a full disk.
+//! room, so without it nobody could erase their way out of a full disk, nor take access away from
+//! whoever fills it.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

@@ -10,6 +10,7 @@ use loci_model::{
     At, Attributes, AttributesPatch, Content, Edit, EditOp, Expect, Memory, MemoryId, MemoryPath,
     OnSame, PathPrefix, StoreId, Version, View,
 };
+use loci_storage::Storage;
 use loci_storage_memory::MemStorage;
 use std::sync::Arc;
 
@@ -80,7 +81,6 @@ async fn a_store_that_was_hidden_only_is_purged_before_it_is_said_to_be_gone() {
     storage.stop_after(Some(1));
     assert!(stage.engine.remove_store(&stage.admin, store).await.is_err());
     storage.stop_after(None);
-    use loci_storage::Storage;
     assert_eq!(storage.unpurged(10).await.unwrap().len(), 1);
     let again = stage.engine.remove_store(&stage.admin, store).await;
     assert!(matches!(again, Err(Error::NotFound(_))), "{again:?}");
