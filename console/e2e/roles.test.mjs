@@ -50,7 +50,8 @@ const storeRoutes = ({ store, entry }) => [
 
 /** Routes that have no store; what belongs to administrators says so to everybody else. */
 const ROUTES = [
-  { path: "/", none: "No store yet.", seen: "guarded" },
+  // Who may only search a store is told its id and level, not its name.
+  { path: "/", none: "No store yet.", search: "search only", seen: "guarded" },
   { path: "/search?q=quiet+words", none: "Search", seen: "/kept/note-" },
   { path: "/feed", none: "Quiet.", search: "Quiet.", seen: "/kept/note-" },
   { path: "/overview", seen: "Writes" },
@@ -95,6 +96,7 @@ for (const role of ["none", "search", "read", "readwrite", "admin"]) {
         await settled(page);
         assert.equal(await page.getByText(ADMINS_ONLY).count(), 0, route.path);
       } else await visit(route.path, route[role] ?? route.seen);
+      if (role === "search" && route.path === "/") assert.doesNotMatch(await page.locator("body").innerText(), /guarded|Seen by few/);
     }
     if (!mayRead) for (const text of await Promise.all(answers)) assert.doesNotMatch(text, ANSWER_LEAK);
     if (role === "none") for (const text of await Promise.all(answers)) assert.doesNotMatch(text, /guarded|Quiet words|kept\/note/);

@@ -148,8 +148,8 @@ test("what was asked ahead for one is never shown to another", async () => {
   await page.goto(one.at("/"));
   await page.getByLabel("Key", { exact: true }).fill(stranger.key);
   await page.getByRole("button", { name: "Sign in" }).click();
-  // What everybody may search, and no more.
-  await page.getByRole("link", { name: "support-notes", exact: true }).waitFor();
+  // What everybody may search, by its id, and no more.
+  await page.getByRole("link", { name: on.world.support, exact: true }).waitFor();
   assert.equal(await page.getByRole("link", { name: "team-a", exact: true }).count(), 0);
   await page.unroute("**/console/session");
   // A link that signs in as somebody else: nothing is asked with the old cookie.

@@ -46,5 +46,5 @@ pub(crate) const ASSETS: &[Packed] = &[
     asset!("search-YOTTVRC3.js", "text/javascript; charset=utf-8", 6457),
     asset!("sessions-AN2ZZRS6.js", "text/javascript; charset=utf-8", 3188),
     asset!("settings-6ROZ4DIB.js", "text/javascript; charset=utf-8", 6008),
-    asset!("style-4R2KIEDN.css", "text/css; charset=utf-8", 28234),
+    asset!("style-JTO5UXH4.css", "text/css; charset=utf-8", 28257),
 ];
