@@ -9,12 +9,13 @@ use loci_engine::{
     Context, DeclaredKey, Engine, IdempotencyKey, NewAttachment, NewGrant, NewPrincipal,
     NewSession, NewStore, Secret,
 };
+use loci_model::event::kind;
 use loci_model::policy::{self, Facts};
 use loci_model::query::{CreatedQuery, Direction, SessionQuery, StoreQuery};
 use loci_model::{
     Access, Address, At, Caller, Content, Edit, EditOp, Expect, GrantId, Grantee, KeyId, Level,
     MemoryId, MemoryPath, OnSame, Power, PrincipalId, PrincipalKind, SessionId, Store, StoreId,
-    StorePolicy, VersionId, View,
+    StorePolicy, VersionId, View, limit,
 };
 use loci_storage::{AsOf, Generation, Mutation, Storage};
 use std::collections::BTreeMap;
@@ -129,7 +130,10 @@ impl World {
         note(&engine.stats(victim, loot.store).await);
         note(&engine.grants(victim, loot.store).await);
         note(&engine.memberships(victim, None, 100).await);
-        note(&engine.events(victim, 0, 100).await);
+        // The exports of this very look are written down, too.
+        let mut events = engine.events(victim, 0, limit::EVENTS_PAGE_MAX).await.unwrap();
+        events.retain(|event| event.kind != kind::EXPORTED);
+        note(&events);
         let home = Address::home(loot.group);
         note(&self.storage.store_at(victim.caller.workspace, &home).await);
         let now = engine.seams().now();
