@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// Files that a process has open beside its connections.
 const OTHER_FILES: u64 = 200;
 const PATIENCE: Duration = Duration::from_secs(60);
-const HEALTH: &[u8] = b"GET /healthz HTTP/1.1\r\nhost: loci\r\n\r\n";
+const HEALTH: &[u8] = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 /// Connections that have made one request and go silent.
 fn silent(server: &Server, number: usize) -> Vec<TcpStream> {

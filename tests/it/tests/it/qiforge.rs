@@ -425,7 +425,8 @@ fn visitors_keep_so_much_and_no_more() {
     full(hand_over(&bob, "A", &[&"x".repeat(600_000), &"y".repeat(600_000)]), "1 MB");
     assert_eq!(hand_over(&bob, "A", &["one", "two"]).status, 202);
     full(hand_over(&eve, "A", &["one"]), "all visitors together");
-    assert_eq!(found(&server, &token(&ana, None, DID), ROOM, "two"), ["two"], "reading goes on");
+    let read = found(&server, &token(&ana, None, DID), ROOM, "two");
+    assert!(read.contains(&"two".to_owned()), "reading goes on: {read:?}");
     server.stop();
 }
 

@@ -71,7 +71,7 @@ impl Fixture {
 }
 
 #[test]
-fn a_key_that_may_only_search_gets_values_and_no_lists() {
+fn a_key_that_may_only_search_gets_pieces_and_no_lists() {
     let fixture = Fixture::new();
     let mut seeker = fixture.key("seeker", &json!({"level": "search"}));
     let url = fixture.api.path("/search");
@@ -82,7 +82,8 @@ fn a_key_that_may_only_search_gets_values_and_no_lists() {
         let answer = fixture.search(&mut seeker, mode, "Who keeps bees?");
         let hit = &answer["data"][0];
         assert_eq!(hit["id"], fixture.open.as_str(), "{mode}");
-        assert_eq!(hit["content"], FACTS[0].0, "{mode}: search shows values");
+        assert!(hit["content"].is_null(), "{mode}: search shows pieces, not contents");
+        assert_eq!(hit["snippet"], FACTS[0].0, "{mode}: all of a short text");
         assert!(answer["indexed_through"].is_null(), "counts what it may not list: {answer}");
     }
     let store = &fixture.api;
@@ -192,8 +193,7 @@ fn a_stranger_finds_nothing_and_learns_nothing() {
     let words = |reply: &loci_it::Reply| reply.json()["error"]["message"].clone();
     assert_eq!(words(&hidden), words(&absent), "a store that is there says so");
     let everywhere = stranger.post("/v1/search", &body).ok();
-    let nothing =
-        json!({"data": [], "indexed_through": {}, "is_complete": true, "stores_left_out": 0});
+    let nothing = json!({"contents_left_out": 0, "data": [], "indexed_through": {}, "is_complete": true, "stores_left_out": 0});
     assert_eq!(everywhere, nothing);
     let named = json!({"query": "bees", "memory_store_ids": [fixture.api.store]});
     assert_eq!(stranger.post("/v1/search", &named).status, 404);

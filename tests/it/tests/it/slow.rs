@@ -113,7 +113,7 @@ fn too_many_busy_connections_are_refused_cleanly_and_served_again_later() {
     api.put("/a", "tea");
     // Each waits for something to happen, which is no idleness.
     let wait = format!(
-        "GET /v1/memory_stores/{}/changes?after=1&wait_seconds=30 HTTP/1.1\r\nhost: loci\r\nauthorization: Bearer {ADMIN_KEY}\r\n\r\n",
+        "GET /v1/memory_stores/{}/changes?after=1&wait_seconds=30 HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {ADMIN_KEY}\r\n\r\n",
         api.store
     );
     let mut held: Vec<TcpStream> = (0..20)
