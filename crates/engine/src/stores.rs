@@ -114,7 +114,7 @@ impl Engine {
         if self.recall(context).await?.is_none() {
             let pass = match self.manage_pass(context, store).await {
                 Err(Error::NotFound(what)) => {
-                    self.purge_store(context.caller.workspace, store).await?;
+                    self.purge_what_is_left(context.caller.workspace, store).await?;
                     return Err(Error::NotFound(what));
                 }
                 pass => pass?,
@@ -124,6 +124,15 @@ impl Engine {
         }
         self.purge_store(context.caller.workspace, store).await?;
         Ok(store)
+    }
+
+    /// Purges a store that an earlier request removed. Of one that never was there is nothing to purge
+    /// and no scrub to wait for, so whoever makes up ids costs a look and no write.
+    async fn purge_what_is_left(&self, workspace: WorkspaceId, store: StoreId) -> Result<()> {
+        match self.storage.is_unpurged(workspace, store).await? {
+            true => self.purge_store(workspace, store).await,
+            false => Ok(()),
+        }
     }
 
     pub(crate) async fn purge_store(&self, workspace: WorkspaceId, store: StoreId) -> Result<()> {

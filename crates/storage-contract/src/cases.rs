@@ -337,6 +337,7 @@ macro_rules! for_each_contract_case {
                 facts_stay_in_their_workspace
                 a_removed_store_takes_no_writes
                 purging_goes_in_steps_until_nothing_is_left
+                a_store_is_unpurged_from_its_removal_until_nothing_is_left
                 purging_leaves_other_stores_alone
                 a_store_of_another_workspace_is_not_purged
             }

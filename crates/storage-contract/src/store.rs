@@ -301,6 +301,31 @@ pub async fn purging_goes_in_steps_until_nothing_is_left(db: Db) {
     world.assert_sound().await;
 }
 
+pub async fn a_store_is_unpurged_from_its_removal_until_nothing_is_left(db: Db) {
+    let world = World::new(db).await;
+    world.commit((0..5).map(|n| put(&format!("/{n}"), "x")).collect()).await.unwrap();
+    let other = world.new_workspace().await;
+    let is_unpurged = async |workspace, store| {
+        let found = world.storage.is_unpurged(workspace, store).await;
+        found.unwrap()
+    };
+    assert!(!is_unpurged(world.workspace, world.store).await, "it is live");
+    remove_store(&world).await;
+    let mut is_done = false;
+    for _ in 0..10 {
+        assert_ne!(is_unpurged(world.workspace, world.store).await, is_done);
+        assert!(!is_unpurged(other, world.store).await, "it is of another workspace");
+        if is_done {
+            break;
+        }
+        let pass = world.manage_pass();
+        let purged = world.write(Mutation::PurgeStore { pass, limit: 2 }).await.unwrap();
+        is_done = purged == Receipt::Purged { is_done: true };
+    }
+    assert!(is_done, "purging ends");
+    assert!(!is_unpurged(world.workspace, StoreId::from_u128(next_bits())).await, "it never was");
+}
+
 pub async fn purging_leaves_other_stores_alone(db: Db) {
     let world = World::new(db).await;
     let doomed = world.new_store(StorePolicy::default()).await.id;

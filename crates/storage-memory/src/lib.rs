@@ -38,6 +38,7 @@ use loci_storage::{
     VectorLag,
 };
 use state::State;
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -50,6 +51,8 @@ pub struct MemStorage {
     state: Mutex<State>,
     writes_left: Mutex<Option<u64>>,
     holds_scrubs: AtomicBool,
+    /// Stores that were purged while scrubs are held.
+    unscrubbed: Mutex<HashSet<(WorkspaceId, StoreId)>>,
 }
 
 impl MemStorage {
@@ -72,6 +75,23 @@ impl MemStorage {
     /// From now on no scrub is finished, as if somebody held the old bytes; or every scrub again.
     pub fn hold_scrubs(&self, holds: bool) {
         self.holds_scrubs.store(holds, Ordering::Relaxed);
+        if !holds {
+            self.unscrubbed.lock().expect(UNPOISONED).clear();
+        }
+    }
+
+    /// What a mutation purges is not scrubbed while scrubs are held.
+    fn purges(&self, mutation: &Mutation) {
+        let mutation = match mutation {
+            Mutation::Audited(mutation, _) => mutation,
+            other => other,
+        };
+        if let Mutation::PurgeStore { pass, .. } = mutation
+            && self.holds_scrubs.load(Ordering::Relaxed)
+        {
+            let purged = (pass.workspace(), pass.store());
+            self.unscrubbed.lock().expect(UNPOISONED).insert(purged);
+        }
     }
 
     fn scrubbed(&self) -> Result<()> {
@@ -117,6 +137,7 @@ impl MemStorage {
 impl Storage for MemStorage {
     async fn write(&self, mutation: Mutation, idempotency: Option<Idempotency>) -> Result<Applied> {
         self.spend_write()?;
+        self.purges(&mutation);
         let applied = self.write_now(mutation, idempotency)?;
         // A store that is out of sight is scrubbed when it is purged.
         let is_hidden = matches!(applied.receipt, Receipt::StoreRemoved(_));
@@ -431,6 +452,11 @@ impl Storage for MemStorage {
 
     async fn unpurged(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
         Ok(self.state().unpurged(limit))
+    }
+
+    async fn is_unpurged(&self, workspace: WorkspaceId, store: StoreId) -> Result<bool> {
+        let is_there = self.state().unpurged(usize::MAX).contains(&(workspace, store));
+        Ok(is_there || self.unscrubbed.lock().expect(UNPOISONED).contains(&(workspace, store)))
     }
 
     async fn crowded(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {

@@ -502,6 +502,11 @@ impl Storage for PostgresStorage {
         ask!(self, |tx| sweep::unpurged(&tx, limit))
     }
 
+    async fn is_unpurged(&self, workspace: WorkspaceId, store: StoreId) -> Result<bool> {
+        let found = read!(self, workspace, |tx| stores::load(&tx, store))?;
+        Ok(found.is_some_and(|row| row.is_removed))
+    }
+
     async fn crowded(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
         ask!(self, |tx| sweep::crowded(&tx, limit))
     }

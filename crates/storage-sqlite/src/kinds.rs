@@ -1,7 +1,7 @@
 //! What the writer has to know of a mutation before it applies it: whether its answer waits for a
 //! scrub, whether it may use the room kept for a full disk, and how much it weighs in a group.
 
-use loci_model::{Content, EditOp, MemorySwitches};
+use loci_model::{Content, EditOp, MemorySwitches, StoreId, WorkspaceId};
 use loci_storage::log::{ImportItem, LogEntry};
 use loci_storage::{Mutation, SessionChange, VectorSource};
 
@@ -11,6 +11,15 @@ pub(crate) fn is_scrub(mutation: &Mutation) -> bool {
         Mutation::Redact(..) | Mutation::Erase { .. } | Mutation::PurgeStore { .. } => true,
         Mutation::Audited(mutation, _) => is_scrub(mutation),
         _ => false,
+    }
+}
+
+/// The store that the mutation purges, or a part of it.
+pub(crate) fn purged(mutation: &Mutation) -> Option<(WorkspaceId, StoreId)> {
+    match mutation {
+        Mutation::PurgeStore { pass, .. } => Some((pass.workspace(), pass.store())),
+        Mutation::Audited(mutation, _) => purged(mutation),
+        _ => None,
     }
 }
 

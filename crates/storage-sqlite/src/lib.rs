@@ -40,8 +40,10 @@ mod stores;
 mod sweep;
 mod tally;
 mod texts;
+mod unscrubbed;
 mod vectors;
 mod versions;
+mod waiting;
 mod wal;
 mod writer;
 
@@ -73,6 +75,7 @@ use read::{Quick, Readers, Scans};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::oneshot;
+use unscrubbed::Unscrubbed;
 use wal::Wal;
 use writer::{Tools, Writer};
 
@@ -89,6 +92,7 @@ pub struct SqliteStorage {
     writer: Writer,
     gate: Arc<Gate>,
     known: Arc<Known>,
+    unscrubbed: Arc<Unscrubbed>,
     database: PathBuf,
     _dir: DataDir,
 }
@@ -104,15 +108,18 @@ impl SqliteStorage {
         let scans = Scans::start(&database, &options)?;
         let gate = Arc::new(Gate::default());
         let known = Arc::new(Known::default());
+        let unscrubbed = Arc::new(Unscrubbed::new(!opened.is_log_empty));
         let writer = Writer::start(Tools {
             core: Core::new(opened.conn)?,
             ballast: Ballast::new(&dir.path, options.ballast_bytes),
             gate: Arc::clone(&gate),
             known: Arc::clone(&known),
             wal: Wal::of(&dir.path),
+            unscrubbed: Arc::clone(&unscrubbed),
             owes_scrub: !opened.is_log_empty,
+            scrub_wait: options.scrub_wait,
         })?;
-        Ok(Self { readers, scans, writer, gate, known, database, _dir: dir })
+        Ok(Self { readers, scans, writer, gate, known, unscrubbed, database, _dir: dir })
     }
 
     /// Closes the directory; the same as dropping it, for those who like to see it said.
@@ -497,6 +504,12 @@ impl Storage for SqliteStorage {
 
     async fn unpurged(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
         self.scans.scan(move |conn| stores::unpurged(conn, limit)).await
+    }
+
+    async fn is_unpurged(&self, workspace: WorkspaceId, store: StoreId) -> Result<bool> {
+        // The row first: once it is gone, its store is among the others.
+        let is_there = self.readers.read(|conn| stores::is_removed(conn, workspace, store))?;
+        Ok(is_there || self.unscrubbed.may_have(workspace, store))
     }
 
     async fn crowded(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {

@@ -22,6 +22,8 @@ const SQLITE_VERSION_MIN: i32 = 3_051_003;
 /// Above this size the check after an unclean stop would hold up the start for too long.
 const QUICK_CHECK_BYTES_MAX: u64 = 256 * 1024 * 1024;
 const STATEMENTS_CACHED: usize = 192;
+/// How long a connection waits for others.
+pub(crate) const BUSY_WAIT: Duration = Duration::from_millis(250);
 /// The directory is ours alone, so SQLite may keep the index of its log in our memory and need not
 /// ask the kernel for a lock at every read.
 pub(crate) const VFS: &str = "unix-excl";
@@ -37,6 +39,9 @@ pub struct SqliteOptions {
     pub writer_cache_kib: u32,
     /// Page cache of each reader, in KiB.
     pub reader_cache_kib: u32,
+    /// How long a request that scrubs waits for copies and readers that hold the old bytes, before it
+    /// is told to ask again.
+    pub scrub_wait: Duration,
 }
 
 impl Default for SqliteOptions {
@@ -47,6 +52,7 @@ impl Default for SqliteOptions {
             ballast_bytes: 8 * 1024 * 1024,
             writer_cache_kib: 64 * 1024,
             reader_cache_kib: 8 * 1024,
+            scrub_wait: Duration::from_secs(5),
         }
     }
 }
@@ -170,7 +176,7 @@ pub(crate) fn open_reader(database: &Path, cache_kib: u32) -> rusqlite::Result<C
 
 fn configure(conn: &Connection, cache_kib: u32) -> rusqlite::Result<()> {
     conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
-    conn.busy_timeout(Duration::from_millis(250))?;
+    conn.busy_timeout(BUSY_WAIT)?;
     // Plans that may look at bound values are made anew for each value; ours never need to.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;

@@ -363,6 +363,16 @@ pub(crate) fn unpurged(conn: &Connection, limit: usize) -> Result<Vec<(Workspace
     named(conn, include_str!("../queries/store/unpurged.sql"), limit)
 }
 
+/// Whether a store of a workspace was removed and is not purged yet.
+pub(crate) fn is_removed(
+    conn: &Connection,
+    workspace: WorkspaceId,
+    store: StoreId,
+) -> Result<bool> {
+    let found = load(conn, store)?;
+    Ok(found.is_some_and(|row| row.is_removed && row.store.workspace == workspace))
+}
+
 /// Stores that hold more than they should.
 pub(crate) fn crowded(conn: &Connection, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>> {
     named(conn, include_str!("../queries/store/crowded.sql"), limit)

@@ -3,16 +3,21 @@
 //! would need locks.
 //!
 //! Nothing is answered before it is durable, and nothing that scrubs is answered before the old
-//! bytes are gone from every file. When the disk fails under a commit, writing stops for good until
-//! a restart, because a second sync could claim what the first one lost.
+//! bytes are gone from every file. A scrub that something holds up is tried again between other writes
+//! ([`crate::waiting`]): a copy that takes long to send delays nobody else. When the disk fails under a
+//! commit, writing stops for good until a restart, because a second sync could claim what the first one
+//! lost.
 
 use crate::apply::Core;
 use crate::ballast::Ballast;
 use crate::ends::{Moves, starts_over};
 use crate::fault::{Fault, is_disk_failure, is_full};
 use crate::gate::Gate;
-use crate::kinds::{is_scrub, may_use_ballast, size_of};
+use crate::kinds::{is_scrub, may_use_ballast, purged, size_of};
 use crate::known::Known;
+use crate::open::BUSY_WAIT;
+use crate::unscrubbed::Unscrubbed;
+use crate::waiting::{Held, Waiting};
 use crate::wal::Wal;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 use loci_storage::known::is_about_access;
@@ -35,10 +40,13 @@ const CHECKPOINT_PAGES: i32 = 1000;
 const LOG_PAGES_MAX: i32 = 12_000;
 /// Folds what no reader needs into the database.
 const FOLD_LOG: &str = "pragma wal_checkpoint(passive)";
-/// How long a caller waits for old pages to go.
-const SCRUB_WAIT: Duration = Duration::from_secs(5);
-/// How long until an unfinished scrub is tried again.
+/// How long until an unfinished scrub is tried again while callers wait for it, and when none does.
+const SCRUB_POLL: Duration = Duration::from_millis(5);
 const SCRUB_RETRY: Duration = Duration::from_millis(500);
+/// How long one try waits for readers.
+const SCRUB_READERS_WAIT: Duration = Duration::from_millis(25);
+/// Tries take at most one part in so many of the writer's time: other writes wait for them.
+const SCRUB_SHARE: u32 = 5;
 
 type Answer = loci_storage::Result<Applied>;
 
@@ -64,8 +72,11 @@ pub(crate) struct Tools {
     pub(crate) gate: Arc<Gate>,
     pub(crate) known: Arc<Known>,
     pub(crate) wal: Wal,
+    pub(crate) unscrubbed: Arc<Unscrubbed>,
     /// Whether the log of an earlier process could not be emptied at the start.
     pub(crate) owes_scrub: bool,
+    /// How long a caller waits for old pages to go.
+    pub(crate) scrub_wait: Duration,
 }
 
 /// The way to the writer.
@@ -78,7 +89,8 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub(crate) fn start(tools: Tools) -> std::io::Result<Self> {
-        let Tools { mut core, ballast, gate, known, wal, owes_scrub } = tools;
+        let Tools { mut core, ballast, gate, known, wal, unscrubbed, owes_scrub, scrub_wait } =
+            tools;
         let (queue, orders) = bounded(QUEUE_MAX);
         let stopped = Arc::new(OnceLock::new());
         let full = Arc::new(AtomicBool::new(false));
@@ -96,6 +108,9 @@ impl Writer {
             gate,
             known,
             wal,
+            unscrubbed,
+            scrub_wait,
+            waiting: Waiting::default(),
             stopped: Arc::clone(&stopped),
             full: Arc::clone(&full),
             log_pages,
@@ -181,6 +196,8 @@ struct Group {
     gate: Arc<Gate>,
     known: Arc<Known>,
     wal: Wal,
+    unscrubbed: Arc<Unscrubbed>,
+    scrub_wait: Duration,
     stopped: Arc<OnceLock<String>>,
     full: Arc<AtomicBool>,
     /// Pages in the log after the last commit.
@@ -189,6 +206,8 @@ struct Group {
     checkpointed_pages: i32,
     /// The scrub that is not finished.
     owed: Option<Owed>,
+    /// Whose answers wait for it.
+    waiting: Waiting,
 }
 
 /// Old bytes that may still be in some file.
@@ -232,41 +251,55 @@ impl Group {
                 }
             };
             if let Some(answer) = settled {
-                // A caller that went away wants no answer.
-                let _ = answer.send(self.settle());
+                self.settle(answer);
             }
         }
     }
 
-    /// Waits for an order, and meanwhile for whoever holds up a scrub; `None` at the end.
+    /// Waits for an order, and meanwhile finishes what is left of a scrub; `None` at the end.
     fn next_order(&mut self, orders: &Receiver<Order>) -> Option<Order> {
-        while let Some(owed) = self.owed.filter(|_| self.stopped.get().is_none()) {
-            // Looked at first, or steady traffic would put the scrub off for ever.
-            if Instant::now() < owed.due {
-                match orders.recv_deadline(owed.due) {
-                    Ok(order) => return Some(order),
-                    Err(RecvTimeoutError::Disconnected) => return None,
-                    Err(RecvTimeoutError::Timeout) => {}
-                }
+        loop {
+            if self.stopped.get().is_some() {
+                self.waiting.answer_all(false);
+                return orders.recv().ok();
             }
-            if self.scrub(Instant::now()) {
-                self.ballast.fill();
+            let Some(owed) = self.owed else { return orders.recv().ok() };
+            // Looked at first, or steady traffic would put the scrub off for ever.
+            if Instant::now() >= owed.due {
+                self.scrub(owed);
+                self.waiting.give_up(Instant::now());
+                continue;
+            }
+            let until = self.waiting.deadline().map_or(owed.due, |first| first.min(owed.due));
+            match orders.recv_deadline(until) {
+                Ok(order) => return Some(order),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => self.waiting.give_up(Instant::now()),
             }
         }
-        orders.recv().ok()
     }
 
-    /// Finishes a scrub that was begun earlier, if one is unfinished.
-    fn settle(&mut self) -> loci_storage::Result<()> {
-        if self.owed.is_none() {
-            return Ok(());
-        }
+    /// Answers once a scrub that was begun earlier is finished; at once if none is unfinished.
+    fn settle(&mut self, answer: oneshot::Sender<loci_storage::Result<()>>) {
         if let Some(why) = self.stopped.get() {
-            return Err(StorageError::Stopped(why.clone()));
+            // A caller that went away wants no answer.
+            let _ = answer.send(match self.owed {
+                None => Ok(()),
+                Some(_) => Err(StorageError::Stopped(why.clone())),
+            });
+        } else if let Some(owed) = self.owed {
+            self.owed = Some(Owed { due: self.due(), ..owed });
+            self.waiting.push(Instant::now() + self.scrub_wait, Held::Settle(answer));
+        } else {
+            let _ = answer.send(Ok(()));
         }
-        let is_scrubbed = self.scrub(Instant::now() + SCRUB_WAIT);
-        self.ballast.fill();
-        if is_scrubbed { Ok(()) } else { Err(StorageError::ScrubPending) }
+    }
+
+    /// When a scrub is tried that somebody begins to wait for: at once, unless others wait already and
+    /// have it tried often enough.
+    fn due(&self) -> Instant {
+        let tried = self.owed.filter(|_| !self.waiting.is_empty());
+        tried.map_or_else(Instant::now, |owed| owed.due)
     }
 
     /// Commits a group and answers every job of it.
@@ -331,6 +364,9 @@ impl Group {
             }
         }
         self.core.write_counters().map_err(whole)?;
+        // Before the commit, or a store would be known to nobody for a moment.
+        let purges = group.iter().zip(&answers).filter(|(_, answer)| answer.is_ok());
+        self.unscrubbed.add(purges.filter_map(|(job, _)| purged(&job.mutation)));
         self.core.run("commit").map_err(whole)?;
         Ok(answers)
     }
@@ -356,56 +392,64 @@ impl Group {
         }
         let moves = std::mem::take(&mut self.core.moves);
         self.known.ends.report(moves, group.iter().any(|job| starts_over(&job.mutation)));
-        let mut scrubs = Vec::new();
+        let deadline = Instant::now() + self.scrub_wait;
+        let due = self.due();
+        let mut is_scrub_owed = false;
         for (job, answer) in group.into_iter().zip(answers) {
-            if answer.is_ok() && is_scrub(&job.mutation) {
-                scrubs.push((job, answer));
-            } else {
+            match answer {
+                Ok(applied) if is_scrub(&job.mutation) => {
+                    is_scrub_owed = true;
+                    self.waiting.push(deadline, Held::Write(job.answer, applied));
+                }
                 // A caller that went away wants no answer.
-                let _ = job.answer.send(answer);
+                answer => drop(job.answer.send(answer)),
             }
         }
-        if scrubs.is_empty() {
+        if is_scrub_owed {
+            // Copies from now on are made from what is left.
+            self.owed = Some(Owed { due, copies_before: self.gate.next() });
+        } else {
             self.checkpoint_if_long();
             self.ballast.refill();
-            return;
-        }
-        // Copies from now on are made from what is left.
-        self.owed = Some(Owed { due: Instant::now(), copies_before: self.gate.next() });
-        let is_scrubbed = self.scrub(Instant::now() + SCRUB_WAIT);
-        self.ballast.fill();
-        for (job, answer) in scrubs {
-            let answer = if is_scrubbed { answer } else { Err(StorageError::ScrubPending) };
-            let _ = job.answer.send(answer);
         }
     }
 
-    /// Empties the log, waiting until `deadline` for readers and for copies that were begun before;
-    /// tells whether that worked. If not, it is tried again later: whoever was told to ask again may
-    /// not do so.
-    fn scrub(&mut self, deadline: Instant) -> bool {
-        while let Some(owed) = self.owed {
-            if !self.gate.has_before(owed.copies_before) {
-                match self.empty_log() {
-                    Folded::Whole => {
-                        self.owed = None;
-                        break;
-                    }
-                    // The commit still had room in the log, folding it in has none.
-                    Folded::NoRoom => self.ballast.release(),
-                    Folded::InPart => {}
-                }
-            }
-            if self.stopped.get().is_some() {
-                return false;
-            }
-            if Instant::now() >= deadline {
-                self.owed = Some(Owed { due: Instant::now() + SCRUB_RETRY, ..owed });
-                return false;
-            }
-            std::thread::sleep(Duration::from_millis(5));
+    /// Tries to empty the log, unless copies are there that were begun before, and answers those who
+    /// wait for it. If it fails, it is tried again later: whoever was told to ask again may not do so.
+    fn scrub(&mut self, owed: Owed) {
+        let began = Instant::now();
+        if self.gate.has_before(owed.copies_before) {
+            self.checkpoint_if_long();
+        } else if self.empty_log_with_room() == Folded::Whole {
+            self.owed = None;
+            self.unscrubbed.clear();
+            self.waiting.answer_all(true);
+            return;
         }
-        true
+        let pause = match self.waiting.is_empty() {
+            true => SCRUB_RETRY,
+            false => SCRUB_POLL.max(began.elapsed() * (SCRUB_SHARE - 1)),
+        };
+        self.owed = Some(Owed { due: Instant::now() + pause, ..owed });
+    }
+
+    /// Empties the log; with the room of the ballast where that takes some.
+    fn empty_log_with_room(&mut self) -> Folded {
+        // Should it fail, readers are waited for a little longer.
+        let _ = self.core.conn.busy_timeout(SCRUB_READERS_WAIT);
+        let mut folded = self.empty_log();
+        if folded == Folded::NoRoom {
+            // The commit still had room in the log, folding it in has none.
+            self.ballast.release();
+            folded = self.empty_log();
+        }
+        let _ = self.core.conn.busy_timeout(BUSY_WAIT);
+        match folded {
+            Folded::Whole => self.ballast.fill(),
+            // The next try may need the room.
+            Folded::InPart | Folded::NoRoom => self.ballast.refill(),
+        }
+        folded
     }
 
     /// Empties the log for good: without a sync, a power loss could bring its old length back, and

@@ -354,6 +354,10 @@ pub trait Storage: Send + Sync + 'static {
     /// Stores that were removed but not purged yet, for the sweeper.
     async fn unpurged(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>>;
 
+    /// Whether a store was removed and something of it may be left: it is not purged yet, or what was
+    /// purged of it is not scrubbed yet. Of one that never was, no.
+    async fn is_unpurged(&self, workspace: WorkspaceId, store: StoreId) -> Result<bool>;
+
     /// Live stores that hold more than they should, for the compactor.
     async fn crowded(&self, limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>>;
 

@@ -4,11 +4,12 @@
 use crate::stage::{Stage, idempotent};
 use loci_engine::compact::{DerivedLine, Fate};
 use loci_engine::search::SearchOptions;
-use loci_engine::{Context, Error, HistoryQuery};
+use loci_engine::{Context, Error, HistoryQuery, NewStore};
 use loci_model::query::{ListItem, ListQuery};
+use loci_model::store::OnRemove;
 use loci_model::{
-    At, Attributes, AttributesPatch, Content, Edit, EditOp, Expect, Memory, MemoryId, MemoryPath,
-    OnSame, PathPrefix, StoreId, Version, View,
+    At, Attributes, AttributesPatch, Caller, Content, Edit, EditOp, Expect, Memory, MemoryId,
+    MemoryPath, OnSame, PathPrefix, StoreId, StorePolicy, Version, View, WorkspaceId, limit,
 };
 use loci_storage::Storage;
 use loci_storage_memory::MemStorage;
@@ -70,6 +71,52 @@ async fn a_repeated_removal_of_a_store_waits_for_the_scrub_with_and_without_a_ke
     assert_eq!(stage.engine.remove_store(&context, store).await.unwrap(), store);
     let plain = stage.engine.remove_store(&stage.admin, store).await;
     assert!(matches!(plain, Err(Error::NotFound(_))), "{plain:?}");
+}
+
+/// Otherwise every key could make the server write and wait, for ids that it makes up.
+#[tokio::test]
+async fn removing_what_never_was_writes_nothing_and_waits_for_no_scrub() {
+    let (stage, storage) = over().await;
+    let store = stage.store("s").await.id;
+    let unknown = stage.engine.seams().store_id(stage.engine.seams().now());
+    storage.hold_scrubs(true);
+    storage.stop_after(Some(0));
+    let refused = stage.engine.remove_store(&stage.admin, unknown).await;
+    assert!(matches!(refused, Err(Error::NotFound(_))), "{refused:?}");
+    let stranger = Context {
+        caller: Caller { workspace: WorkspaceId::from_u128(7), ..stage.admin.caller.clone() },
+        ..stage.admin.clone()
+    };
+    let refused = stage.engine.remove_store(&stranger, store).await;
+    assert!(matches!(refused, Err(Error::NotFound(_))), "{refused:?}");
+}
+
+/// A backup that is being sent holds up the scrubs of erasures, and nothing else that time brings.
+#[tokio::test]
+async fn a_sweep_whose_scrubs_are_held_up_does_the_rest() {
+    let (stage, storage) = over().await;
+    let policy =
+        StorePolicy { on_remove: OnRemove::EraseAfter { secs: 100 }, ..StorePolicy::default() };
+    let new = NewStore { name: "forgetful".into(), policy, ..NewStore::default() };
+    let store = stage.engine.create_store(&stage.admin, new).await.unwrap().id;
+    let key = idempotent(&stage.admin, "once", 1);
+    let edit = Edit::put_text(path("/a"), "text");
+    stage.engine.commit_one(&key, store, edit.clone(), "api").await.unwrap();
+    let remove = Edit::remove(At::Path(None, path("/a")), Expect::Anything);
+    stage.engine.commit_one(&stage.admin, store, remove, "api").await.unwrap();
+    let doomed = stage.store("doomed").await.id;
+    storage.stop_after(Some(1));
+    assert!(stage.engine.remove_store(&stage.admin, doomed).await.is_err());
+    storage.stop_after(None);
+    stage.pass_secs(limit::IDEMPOTENCY_SECS + 1);
+
+    storage.hold_scrubs(true);
+    assert!(is_pending(&stage.engine.sweep().await), "what is held up is said");
+    assert!(storage.unpurged(10).await.unwrap().is_empty(), "the store is purged");
+    let forgotten = stage.engine.commit_one(&key, store, edit, "api").await.unwrap();
+    assert!(forgotten.is_created(), "the key is forgotten");
+    storage.hold_scrubs(false);
+    assert_eq!(stage.engine.sweep().await.unwrap().erased, 0, "it was erased before");
 }
 
 /// The first request was cut off when the store was out of sight and nothing was purged.

@@ -145,6 +145,7 @@ forger! {
     expired(now: Timestamp, limit: usize) -> Result<Vec<(WorkspaceId, StoreId, MemoryId)>>;
     erasable(now: Timestamp, limit: usize) -> Result<Vec<(WorkspaceId, StoreId, MemoryId)>>;
     unpurged(limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>>;
+    is_unpurged(workspace: WorkspaceId, store: StoreId) -> Result<bool>;
     crowded(limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>>;
     workspaces() -> Result<Vec<(WorkspaceId, Timestamp)>>;
     remembered(pass: &AdminPass, after: Option<(u128, String)>, limit: usize)
