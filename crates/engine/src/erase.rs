@@ -73,8 +73,8 @@ fn taken(context: &Context, store: StoreId, memory: MemoryId, version: Option<Ve
 pub struct Erased {
     /// How many versions of the memory were scrubbed.
     pub versions: u64,
-    /// The summary that was made from it.
-    pub derived: Option<DerivedLine>,
+    /// The summary that was made from it, and those made from that one where it was erased.
+    pub derived: Vec<DerivedLine>,
 }
 
 /// A version that is, or would be, redacted.
@@ -168,7 +168,7 @@ impl Engine {
             let version = expect_receipt!(receipt, Receipt::Redacted(version) => *version)?;
             let (memory, id) = (version.memory, version.id);
             let found = self.take_derived(taken(context, store, memory, Some(id))).await?;
-            add(&mut derived, found);
+            found.into_iter().for_each(|line| add(&mut derived, line));
             lines.push(RedactionLine { version, is_head: false });
         }
         self.search.wrote();
@@ -177,8 +177,7 @@ impl Engine {
 }
 
 /// Several sources of one summary are one line: the last one that was looked at says what became of it.
-fn add(lines: &mut Vec<DerivedLine>, found: Option<DerivedLine>) {
-    let Some(found) = found else { return };
+fn add(lines: &mut Vec<DerivedLine>, found: DerivedLine) {
     lines.retain(|line| line.memory != found.memory);
     lines.push(found);
 }

@@ -5,6 +5,9 @@
 //!
 //! The link is exact: a source is removed in the batch that writes its summary, so the summary is the
 //! newest version that was created before the removal, and it names the source.
+//!
+//! A summary can be a source itself, if somebody calls it an episode. One that is erased is therefore
+//! taken out of the next summary in the same way, and so on to the last one.
 
 use super::summary::{Requoted, requoted};
 use super::{ATTEMPTS_MAX, REASON};
@@ -18,6 +21,7 @@ use loci_model::{
     WorkspaceId,
 };
 use loci_storage::Mutation;
+use std::collections::HashSet;
 
 /// What the feed shows as the reason where a summary is quoted anew.
 const REQUOTED: &str = "requoted";
@@ -93,6 +97,12 @@ impl Derived {
             .filter(move |version| version.revision < made && version.redaction.is_none())
     }
 
+    /// The summary as a text that is taken away itself.
+    fn whole(&self) -> Taken {
+        let (workspace, store) = (self.store.workspace, self.store.id);
+        Taken { workspace, store, memory: self.memory, version: None }
+    }
+
     fn line(&self, fate: Fate) -> DerivedLine {
         let path = self.live.as_ref().map(|live| live.path.clone());
         DerivedLine { memory: self.memory, path, fate }
@@ -103,35 +113,66 @@ impl Engine {
     /// What taking some texts away would do to the summaries made from them.
     pub(crate) async fn plan_derived(&self, all: &[Taken]) -> Result<Vec<DerivedLine>> {
         let mut found: Vec<(Derived, Vec<VersionId>)> = Vec::new();
-        for taken in all {
-            let Some(derived) = self.derived_of(*taken).await? else { continue };
-            let source = derived.source;
-            match found.iter_mut().find(|(known, _)| known.memory == derived.memory) {
-                Some((_, sources)) => sources.push(source),
-                None => found.push((derived, vec![source])),
+        let mut followed = HashSet::new();
+        let mut next = all.to_vec();
+        loop {
+            for taken in next.drain(..) {
+                let Some(derived) = self.derived_of(taken).await? else { continue };
+                let source = derived.source;
+                match found.iter_mut().find(|(known, _)| known.memory == derived.memory) {
+                    Some((_, sources)) => sources.push(source),
+                    None => found.push((derived, vec![source])),
+                }
+            }
+            let mut lines = Vec::with_capacity(found.len());
+            for (derived, sources) in &found {
+                let fate = self.fate(derived, sources).await?;
+                lines.push(derived.line(fate));
+                if fate == Fate::Erased && followed.insert(derived.memory) {
+                    next.push(derived.whole());
+                }
+            }
+            // A source more can only turn a summary from quoted anew to erased, so this ends.
+            if next.is_empty() {
+                return Ok(lines);
             }
         }
-        let mut lines = Vec::with_capacity(found.len());
-        for (derived, sources) in found {
-            let is_clean = derived.live.is_some() && !derived.holds(&sources);
-            let is_requoted = is_clean || self.requote(&derived, &sources).await?.is_some();
-            let fate = if is_requoted { Fate::Requoted } else { Fate::Erased };
-            lines.push(derived.line(fate));
+    }
+
+    async fn fate(&self, derived: &Derived, sources: &[VersionId]) -> Result<Fate> {
+        let is_clean = derived.live.is_some() && !derived.holds(sources);
+        let is_requoted = is_clean || self.requote(derived, sources).await?.is_some();
+        Ok(if is_requoted { Fate::Requoted } else { Fate::Erased })
+    }
+
+    /// Takes a text that is gone out of the summary made from it, and out of those made from that one
+    /// if it has to go. When this returns, their old text is gone from every file; asked again, it
+    /// finishes what was left and says the same.
+    pub(crate) async fn take_derived(&self, taken: Taken) -> Result<Vec<DerivedLine>> {
+        let mut lines = Vec::new();
+        let mut next = Some(taken);
+        while let Some(taken) = next.take() {
+            let Some((derived, line)) = self.take_from_summary(taken).await? else { break };
+            if line.fate == Fate::Erased {
+                next = Some(derived.whole());
+            }
+            lines.push(line);
         }
         Ok(lines)
     }
 
-    /// Takes a text that is gone out of the summary made from it. When this returns, the summary's
-    /// old text is gone from every file; asked again, it finishes what was left and says the same.
-    pub(crate) async fn take_derived(&self, taken: Taken) -> Result<Option<DerivedLine>> {
+    /// The same for the one summary that was made from the text itself.
+    async fn take_from_summary(&self, taken: Taken) -> Result<Option<(Derived, DerivedLine)>> {
         for _ in 0..ATTEMPTS_MAX {
             let Some(derived) = self.derived_of(taken).await? else { return Ok(None) };
             if derived.live.is_some() && !derived.holds(&[derived.source]) {
-                return self.scrub_outdated(taken, &derived).await.map(Some);
+                let line = self.scrub_outdated(taken, &derived).await?;
+                return Ok(Some((derived, line)));
             }
             let Some(edit) = self.requote(&derived, &[derived.source]).await? else {
                 self.erase_derived(taken, &derived).await?;
-                return Ok(Some(DerivedLine { path: None, ..derived.line(Fate::Erased) }));
+                let line = DerivedLine { path: None, ..derived.line(Fate::Erased) };
+                return Ok(Some((derived, line)));
             };
             match self.write_requoted(taken, &derived, edit).await {
                 // The next look finds the new version, and scrubs those before it.

@@ -168,11 +168,11 @@ impl Compacted {
         Self { stage, store, episodes, summary }
     }
 
-    async fn erase(&self, number: usize) -> Option<DerivedLine> {
+    async fn erase(&self, number: usize) -> Vec<DerivedLine> {
         self.erase_as(&self.stage.admin, number).await
     }
 
-    async fn erase_as(&self, context: &Context, number: usize) -> Option<DerivedLine> {
+    async fn erase_as(&self, context: &Context, number: usize) -> Vec<DerivedLine> {
         let memory = self.episodes[number].id;
         self.stage.engine.erase(context, self.store, memory).await.unwrap().derived
     }
@@ -190,10 +190,13 @@ impl Compacted {
         versions.iter().flat_map(texts).any(|text| text.contains(word))
     }
 
-    fn line(&self, path: Option<&str>, fate: Fate) -> Option<DerivedLine> {
-        let path = path.map(|text| MemoryPath::parse(text).unwrap());
-        Some(DerivedLine { memory: self.summary, path, fate })
+    fn line(&self, path: Option<&str>, fate: Fate) -> Vec<DerivedLine> {
+        vec![line(self.summary, path, fate)]
     }
+}
+
+fn line(memory: MemoryId, path: Option<&str>, fate: Fate) -> DerivedLine {
+    DerivedLine { memory, path: path.map(self::path), fate }
 }
 
 /// Everything that a version holds of what somebody wrote. Its own debugging form hides contents.
@@ -266,7 +269,7 @@ async fn a_repeated_erasure_says_again_what_became_of_the_summary() {
         "nothing is written twice"
     );
     world.stage.engine.remove_store(&world.stage.admin, world.store).await.unwrap();
-    assert_eq!(world.erase_as(&context, 1).await, None, "the receipt outlives the store");
+    assert_eq!(world.erase_as(&context, 1).await, [], "the receipt outlives the store");
 }
 
 /// What somebody made of it cannot be told apart from what was quoted.
@@ -317,22 +320,16 @@ async fn redacting_what_was_quoted_takes_it_out_and_the_plan_says_so() {
     let engine = &world.stage.engine;
     let admin = &world.stage.admin;
     let plan = engine.plan_redaction(admin, world.store, &heads[..1]).await.unwrap();
-    assert_eq!(
-        plan.derived,
-        world.line(Some(SUMMARY), Fate::Requoted).into_iter().collect::<Vec<_>>()
-    );
+    assert_eq!(plan.derived, world.line(Some(SUMMARY), Fate::Requoted));
     let all = engine.plan_redaction(admin, world.store, &heads).await.unwrap();
-    let erased: Vec<_> = world.line(Some(SUMMARY), Fate::Erased).into_iter().collect();
+    let erased = world.line(Some(SUMMARY), Fate::Erased);
     assert_eq!(all.derived, erased, "nothing would be left to quote");
     assert!(world.is_anywhere("Secret0").await, "a plan changes nothing");
 
     engine.redact(admin, world.store, heads[0]).await.unwrap();
     assert!(!world.is_anywhere("Secret0").await);
     let done = engine.redact_all(admin, world.store, &heads[1..2], "private").await.unwrap();
-    assert_eq!(
-        done.derived,
-        world.line(Some(SUMMARY), Fate::Requoted).into_iter().collect::<Vec<_>>()
-    );
+    assert_eq!(done.derived, world.line(Some(SUMMARY), Fate::Requoted));
     assert!(!world.is_anywhere("Secret1").await && world.is_anywhere("Secret2").await);
 }
 
@@ -345,12 +342,60 @@ async fn what_no_summary_was_made_from_is_erased_alone() {
     let removed = Edit::remove(At::Id(two.id), Expect::Anything);
     stage.engine.commit_one(&stage.admin, store, removed, "api").await.unwrap();
     for memory in [one.id, two.id] {
-        assert_eq!(stage.engine.erase(&stage.admin, store, memory).await.unwrap().derived, None);
+        assert_eq!(stage.engine.erase(&stage.admin, store, memory).await.unwrap().derived, []);
     }
     // Evicted without a summary, right after another store's worth of merging.
     let world = Compacted::new().await;
     let lone = world.stage.put(world.store, "/lone", "alone").await.memory;
     world.stage.engine.compact(&world.stage.admin, world.store, 0, false).await.unwrap();
     let erased = world.stage.engine.erase(&world.stage.admin, world.store, lone.id).await.unwrap();
-    assert_eq!(erased.derived, None);
+    assert_eq!(erased.derived, []);
+}
+
+/// A summary that somebody calls an episode is merged like one, and what it quotes is quoted once more.
+#[tokio::test]
+async fn an_erased_source_is_taken_out_of_the_summary_of_its_summary() {
+    let world = Compacted::new().await;
+    let (engine, admin) = (&world.stage.engine, &world.stage.admin);
+    let episode = AttributesPatch {
+        kind: loci_model::Patch::Set(Some("episode".into())),
+        // Its line about itself would be quoted in place of its text.
+        summary: loci_model::Patch::Set(None),
+        ..AttributesPatch::default()
+    };
+    let describe = |at, attributes| Edit {
+        at,
+        expect: Expect::Anything,
+        on_same: OnSame::Skip,
+        op: EditOp::Put { content: None, to: None, attributes },
+    };
+    engine
+        .commit_one(admin, world.store, describe(At::Id(world.summary), episode.clone()), "api")
+        .await
+        .unwrap();
+    let later = world.stage.put(world.store, "/later", "Something else was said.").await.memory;
+    let edit = describe(At::Id(later.id), episode);
+    engine.commit_one(admin, world.store, edit, "api").await.unwrap();
+    engine.compact(admin, world.store, 1, false).await.unwrap();
+    let last = live(&world.stage, world.store).await.pop().unwrap();
+    assert!(last.id != world.summary && texts_of(&last).contains("Secret1"), "or nothing is shown");
+
+    let heads = [world.episodes[1].head];
+    let plan = engine.plan_redaction(admin, world.store, &heads).await.unwrap();
+    let both = |fate| {
+        vec![line(world.summary, None, Fate::Erased), line(last.id, Some(last.path.as_str()), fate)]
+    };
+    assert_eq!(plan.derived, both(Fate::Requoted));
+    let context = idempotent(admin, "erase", 1);
+    for _ in 0..2 {
+        assert_eq!(world.erase_as(&context, 1).await, both(Fate::Requoted));
+    }
+    assert!(!world.is_anywhere("Secret1").await);
+    let text = texts_of(&live(&world.stage, world.store).await.pop().unwrap());
+    assert!(text.contains("Something else was said."), "{text}");
+    assert!(engine.check(admin).await.unwrap().problems.is_empty());
+}
+
+fn texts_of(memory: &Memory) -> String {
+    memory.content.as_ref().and_then(Content::text).unwrap().to_owned()
 }
