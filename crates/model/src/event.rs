@@ -6,6 +6,8 @@
 
 use crate::{Actor, Invalid, PrincipalId, StoreId, Timestamp, WorkspaceId, limit};
 use sha2::{Digest as _, Sha256};
+use std::fmt;
+use std::str::FromStr;
 
 /// What sort of thing happened, by the name it has on every wire.
 pub mod kind {
@@ -120,6 +122,40 @@ pub struct LogEnd {
     pub hash: [u8; 32],
 }
 
+impl LogEnd {
+    /// What a log goes on from whose end is not known any more, though one was written down when its
+    /// workspace was made. No event has this hash, so what follows never looks like an unbroken log.
+    pub fn lost(seq: u64) -> Self {
+        Self { seq, hash: [u8::MAX; 32] }
+    }
+}
+
+/// `SEQ:HASH`, the hash in hexadecimal: short enough to be kept on paper.
+impl fmt::Display for LogEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.seq)?;
+        self.hash.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl FromStr for LogEnd {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let invalid = || Invalid::new("audit_end", "is not SEQ:HASH with 64 hexadecimal digits");
+        let (seq, hex) = text.split_once(':').ok_or_else(invalid)?;
+        if hex.len() != 64 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(invalid());
+        }
+        let mut hash = [0; 32];
+        for (byte, digits) in hash.iter_mut().zip(hex.as_bytes().chunks_exact(2)) {
+            let digits = std::str::from_utf8(digits).map_err(|_| invalid())?;
+            *byte = u8::from_str_radix(digits, 16).map_err(|_| invalid())?;
+        }
+        Ok(Self { seq: seq.parse().map_err(|_| invalid())?, hash })
+    }
+}
+
 impl Event {
     /// The next event of a log.
     pub fn next(end: LogEnd, happening: Happening) -> Self {
@@ -207,6 +243,26 @@ mod tests {
         assert!(!changed.follows(first.end()));
         let emptied = Event { detail: Some(String::new()), ..first };
         assert!(!emptied.follows(LogEnd::default()), "nothing is not an empty text");
+    }
+
+    #[test]
+    fn an_end_is_kept_as_text() {
+        let end = Event::next(LogEnd::default(), happening(None)).end();
+        assert_eq!(end.to_string().parse(), Ok(end));
+        assert_eq!(LogEnd::default().to_string(), format!("0:{}", "0".repeat(64)));
+        let hash = "a".repeat(64);
+        for text in
+            ["", "7", ":", &format!("7:{hash}0"), &format!("-7:{hash}"), &format!(":{hash}")]
+        {
+            assert!(text.parse::<LogEnd>().is_err(), "{text}");
+        }
+        assert!(format!("7:{}", "é".repeat(32)).parse::<LogEnd>().is_err());
+    }
+
+    #[test]
+    fn nothing_that_follows_a_lost_end_looks_unbroken() {
+        let first = Event::next(LogEnd::lost(0), happening(None));
+        assert!(!first.follows(LogEnd::default()));
     }
 
     #[test]

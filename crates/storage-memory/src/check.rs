@@ -8,6 +8,9 @@ use loci_storage::{CheckReport, GenerationId, fits};
 impl State {
     pub(super) fn check(&self) -> CheckReport {
         let mut report = CheckReport { problems: self.problems_of_log(), ..CheckReport::default() };
+        for (workspace, end) in self.log_ends() {
+            report.audit_log(workspace, end, Some(end));
+        }
         for shelf in self.shelves.values().filter(|shelf| !shelf.is_removed) {
             report.stores += 1;
             report.memories += shelf.live().count() as u64;

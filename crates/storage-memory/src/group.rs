@@ -244,6 +244,11 @@ impl State {
         Ok(true)
     }
 
+    /// Where the log of each workspace ends.
+    pub(super) fn log_ends(&self) -> Vec<(WorkspaceId, LogEnd)> {
+        self.workspaces.iter().map(|(id, _)| (*id, self.log_end(*id))).collect()
+    }
+
     fn log_end(&self, workspace: WorkspaceId) -> LogEnd {
         let mut own = self.events.iter().filter(|event| event.workspace == workspace);
         own.next_back().map_or_else(LogEnd::default, Event::end)

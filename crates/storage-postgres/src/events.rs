@@ -39,11 +39,22 @@ async fn lock_end(tx: &Tx, workspace: WorkspaceId) -> Result<LogEnd> {
     if let Some(row) = tx.query_opt(sql, &[&id]).await? {
         return read_end(&row, 0);
     }
-    // Nothing happened there yet, or somebody writes the first event right now.
-    let start = LogEnd::default();
-    let begin = include_str!("../queries/event/begin.sql");
-    tx.execute(begin, &[&id, &start.hash.as_slice()]).await?;
+    // It was there since the workspace was made.
+    let row = tx.query_one(include_str!("../queries/event/last.sql"), &[&id]).await?;
+    put_end(tx, workspace, LogEnd::lost(count(&row, 0)?)).await?;
     read_end(&tx.query_one(sql, &[&id]).await?, 0)
+}
+
+/// Begins the log of a workspace that is made.
+pub(crate) async fn begin(tx: &Tx, workspace: WorkspaceId) -> Result<()> {
+    put_end(tx, workspace, LogEnd::default()).await
+}
+
+/// Writes down an end where there is none.
+async fn put_end(tx: &Tx, workspace: WorkspaceId, end: LogEnd) -> Result<()> {
+    let (id, sql) = (uuid(workspace.to_bytes()), include_str!("../queries/event/begin.sql"));
+    tx.execute(sql, &[&id, &int(end.seq), &end.hash.as_slice()]).await?;
+    Ok(())
 }
 
 /// The end of a log whose columns begin at `first`.

@@ -3,6 +3,7 @@
 //! only to the hash of a secret.
 
 use crate::client::{Tx, uuid};
+use crate::events;
 use crate::fault::{Result, corrupt, not_found};
 use crate::row::{coded, count, get, id, micros, opt_id, opt_time, string, taken, text, time};
 use loci_model::policy::AdminPass;
@@ -21,7 +22,11 @@ const POWER_FULL: i16 = 3;
 pub(crate) async fn create_workspace(tx: &Tx, id: WorkspaceId, at: Timestamp) -> Result<Receipt> {
     let sql = include_str!("../queries/workspace/insert.sql");
     let added = tx.execute(sql, &[&uuid(id.to_bytes()), &at.as_micros()]).await?;
-    if added == 0 { Err(taken("workspace")) } else { Ok(Receipt::Workspace(id)) }
+    if added == 0 {
+        return Err(taken("workspace"));
+    }
+    events::begin(tx, id).await?;
+    Ok(Receipt::Workspace(id))
 }
 
 pub(crate) async fn default_workspace(tx: &Tx) -> Result<Option<WorkspaceId>> {

@@ -6,10 +6,11 @@ use crate::fault::{Fault, Result};
 use crate::open::open_reader;
 use crate::read::snapshot;
 use crate::row::{count, time};
-use loci_model::{Digest, Event, MemoryId, StoreId, VersionId};
+use loci_model::{Digest, Event, MemoryId, StoreId, VersionId, WorkspaceId};
 use loci_storage::tail::{Comparison, Found};
 use loci_storage::{CheckReport, fits};
 use rusqlite::{Connection, Row};
+use std::collections::HashMap;
 use std::path::Path;
 
 const CACHE_KIB: u32 = 8 * 1024;
@@ -183,9 +184,11 @@ fn stores(conn: &Connection, report: &mut CheckReport) -> Result<()> {
     Ok(())
 }
 
-/// The audit log of each workspace, every hash over the one before it.
+/// The audit log of each workspace: every hash over the one before it, and the last one where it is
+/// written down that it ends.
 fn events(conn: &Connection, report: &mut CheckReport) -> Result<()> {
     let mut last: Option<Event> = None;
+    let mut ends = HashMap::new();
     each(conn, include_str!("../queries/check/events.sql"), |row| {
         let event = crate::events::read(row)?;
         let before = last.take().filter(|before| before.workspace == event.workspace);
@@ -194,7 +197,15 @@ fn events(conn: &Connection, report: &mut CheckReport) -> Result<()> {
             let what = format!("{workspace}: event {seq} does not follow the one before");
             report.problems.push(what);
         }
+        ends.insert(event.workspace, event.end());
         last = Some(event);
+        Ok(())
+    })?;
+    each(conn, include_str!("../queries/check/event_ends.sql"), |row| {
+        let workspace = WorkspaceId::from_bytes(row.get(0)?);
+        let is_written = row.get::<_, Option<i64>>(1)?.is_some();
+        let written = is_written.then(|| crate::events::read_end(row, 1)).transpose()?;
+        report.audit_log(workspace, ends.remove(&workspace).unwrap_or_default(), written);
         Ok(())
     })
 }

@@ -1,5 +1,6 @@
 //! The audit log of each workspace. An entry is written in the transaction of what it tells about,
-//! after the last one, whose hash is part of its own.
+//! after the last one, whose hash is part of its own. Number and hash of the last one are written down
+//! with it, so that the next does not build on a log whose tail was cut off.
 
 use crate::fault::Result;
 use crate::row::{actor, count, int, time, unreadable};
@@ -62,15 +63,41 @@ pub(crate) fn page(
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Begins the log of a workspace that is made.
+pub(crate) fn begin(conn: &Connection, workspace: WorkspaceId) -> Result<()> {
+    put_end(conn, workspace, LogEnd::default())
+}
+
 fn end(conn: &Connection, workspace: WorkspaceId) -> Result<LogEnd> {
-    let found = conn.prepare_cached(include_str!("../queries/event/end.sql"))?.query_row(
-        [workspace.to_bytes()],
-        |row| {
-            let hash = row.get(1).map_err(|_| unreadable(1, "not a hash"))?;
-            Ok(LogEnd { seq: count(row, 0)?, hash })
-        },
-    );
-    Ok(found.optional()?.unwrap_or_default())
+    let workspace = workspace.to_bytes();
+    let found = conn
+        .prepare_cached(include_str!("../queries/event/end.sql"))?
+        .query_row([workspace], |row| read_end(row, 0))
+        .optional()?;
+    match found {
+        Some(end) => Ok(end),
+        None => {
+            let last = conn
+                .prepare_cached(include_str!("../queries/event/last.sql"))?
+                .query_row([workspace], |row| count(row, 0))?;
+            Ok(LogEnd::lost(last))
+        }
+    }
+}
+
+/// The end of a log whose columns begin at `first`.
+pub(crate) fn read_end(row: &Row<'_>, first: usize) -> rusqlite::Result<LogEnd> {
+    let hash = row.get(first + 1).map_err(|_| unreadable(first + 1, "not a hash"))?;
+    Ok(LogEnd { seq: count(row, first)?, hash })
+}
+
+fn put_end(conn: &Connection, workspace: WorkspaceId, end: LogEnd) -> Result<()> {
+    conn.prepare_cached(include_str!("../queries/event/put_end.sql"))?.execute(params![
+        workspace.to_bytes(),
+        int(end.seq),
+        end.hash
+    ])?;
+    Ok(())
 }
 
 fn insert(conn: &Connection, event: &Event) -> Result<()> {
@@ -88,5 +115,5 @@ fn insert(conn: &Connection, event: &Event) -> Result<()> {
         event.detail,
         event.hash,
     ])?;
-    Ok(())
+    put_end(conn, event.workspace, event.end())
 }

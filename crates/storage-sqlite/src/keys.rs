@@ -1,5 +1,6 @@
 //! Workspaces, principals and their keys.
 
+use crate::events;
 use crate::fault::{Result, not_found};
 use crate::row::{self, micros, opt_time, time, unreadable};
 use loci_model::policy::AdminPass;
@@ -27,6 +28,7 @@ pub(crate) fn create_workspace(
     }
     conn.prepare_cached(include_str!("../queries/workspace/insert.sql"))?
         .execute(params![id.to_bytes(), at.as_micros()])?;
+    events::begin(conn, id)?;
     Ok(Receipt::Workspace(id))
 }
 

@@ -1,6 +1,7 @@
 //! What a mutation did.
 
 use crate::indexing::Generation;
+use loci_model::event::LogEnd;
 use loci_model::{
     ApiKey, Grant, GrantId, Membership, MemoryId, Outcome, Principal, PrincipalId, Session,
     SessionId, Store, StoreId, Version, WorkspaceId,
@@ -108,6 +109,27 @@ pub struct CheckReport {
     pub vectors: u64,
     /// Readings looked at.
     pub readings: u64,
+    /// Where the audit log of each workspace ends.
+    pub audit_ends: Vec<(WorkspaceId, LogEnd)>,
     /// What does not fit, for people; no content, no paths.
     pub problems: Vec<String>,
+}
+
+impl CheckReport {
+    /// Takes note of where the audit log of a workspace ends, and of a problem where that is not the
+    /// end that was written down with its last event.
+    pub fn audit_log(&mut self, workspace: WorkspaceId, found: LogEnd, written: Option<LogEnd>) {
+        self.audit_ends.push((workspace, found));
+        let (ends, what) = (
+            found.seq,
+            match written {
+                Some(written) if written == found => return,
+                Some(written) if written.seq == found.seq => "with another hash".to_owned(),
+                Some(written) => written.seq.to_string(),
+                None => "an end that was written down".to_owned(),
+            },
+        );
+        let problem = format!("{workspace}: the audit log ends at {ends}, expected {what}");
+        self.problems.push(problem);
+    }
 }

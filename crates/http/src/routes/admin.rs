@@ -2,7 +2,7 @@
 
 use super::Native;
 use crate::error::{Failure, Result};
-use crate::extract::{Authed, NoBody};
+use crate::extract::{Authed, NoBody, Params};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
@@ -12,10 +12,12 @@ use futures_util::stream::try_unfold;
 use http::StatusCode;
 use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use loci_engine::{Context, CopyHold, Engine};
-use serde::Serialize;
+use loci_model::event::LogEnd;
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
@@ -47,19 +49,40 @@ pub(crate) struct CheckView {
     vectors: u64,
     /// What models found in memories, looked at.
     readings: u64,
+    /// Where the audit log ends, as `SEQ:HASH`: the number and the hash of its last event. Kept
+    /// elsewhere and given as `audit_end` later, it shows whether the log up to there was changed.
+    audit_end: String,
     /// What does not fit; no content, no paths.
     problems: Vec<String>,
 }
 
+/// What an integrity check compares with.
+#[derive(Deserialize)]
+pub(crate) struct CheckParams {
+    audit_end: Option<String>,
+}
+
 /// Looks at everything and reports what does not fit.
 #[utoipa::path(post, path = "/v1/check", tag = "administration", operation_id = "check",
+    params(("audit_end" = Option<String>, Query, description = "An earlier `audit_end` that was kept \
+        elsewhere: a problem is reported if the audit log does not go on from there.")),
     responses((status = 200, body = CheckView)))]
 pub(crate) async fn check(
     State(native): State<Arc<Native>>,
     Authed(context): Authed,
+    Params(params): Params<CheckParams>,
     _: NoBody,
 ) -> Result<Json<CheckView>> {
-    let report = native.engine.check(&context).await?;
+    let kept = params.audit_end.as_deref().map(LogEnd::from_str).transpose()?;
+    let mut report = native.engine.check(&context).await?;
+    if let Some(kept) = kept
+        && !native.engine.holds_audit_end(&context, kept).await?
+    {
+        let problem = format!("the audit log has no event {} as it was kept elsewhere", kept.seq);
+        report.problems.push(problem);
+    }
+    let workspace = context.caller.workspace;
+    let end = report.audit_ends.iter().find(|(of, _)| *of == workspace);
     Ok(Json(CheckView {
         kind: "check",
         ok: report.problems.is_empty(),
@@ -69,6 +92,7 @@ pub(crate) async fn check(
         changes: report.changes,
         vectors: report.vectors,
         readings: report.readings,
+        audit_end: end.map_or_else(LogEnd::default, |(_, end)| *end).to_string(),
         problems: report.problems,
     }))
 }

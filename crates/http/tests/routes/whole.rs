@@ -113,6 +113,34 @@ async fn a_check_reports() {
 }
 
 #[tokio::test]
+async fn a_check_compares_the_audit_log_with_an_end_that_was_kept() {
+    let server = Server::new().await;
+    let kept = server.post("/v1/check", Value::Null).await.ok()["audit_end"].clone();
+    let kept = kept.as_str().unwrap();
+    let (seq, hash) = kept.split_once(':').unwrap();
+    let events = server.get("/v1/events?before=0&limit=1").await.ok();
+    assert_eq!(events["data"][0]["seq"].to_string(), seq);
+    assert_eq!(events["data"][0]["hash"], hash);
+    server.post("/v1/api_keys", json!({"name": "later"})).await.ok();
+    let check = async |end: &str| {
+        let report = server.post(&format!("/v1/check?audit_end={end}"), Value::Null).await;
+        report.ok()
+    };
+    let report = check(kept).await;
+    assert_eq!((&report["ok"], &report["problems"]), (&json!(true), &json!([])));
+    assert_ne!(report["audit_end"], kept, "it goes on");
+    let zeros = "0".repeat(64);
+    assert_eq!(check(&format!("0:{zeros}")).await["ok"], true, "every log begins there");
+    for other in [format!("{seq}:{zeros}"), format!("99:{hash}"), format!("0:{hash}")] {
+        let report = check(&other).await;
+        let problem = report["problems"][0].as_str().unwrap();
+        assert!(problem.contains("as it was kept elsewhere"), "{other}: {problem}");
+    }
+    let refused = server.post("/v1/check?audit_end=7", Value::Null).await;
+    assert_eq!(refused.status, 400);
+}
+
+#[tokio::test]
 async fn a_failed_backup_leaves_nothing_behind() {
     let scratch = tempfile::tempdir().unwrap();
     let options = HttpOptions { scratch_dir: scratch.path().to_owned(), ..HttpOptions::default() };

@@ -107,7 +107,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Seal(SealCommand),
     /// Look for damage in everything that is kept
-    Check,
+    Check(CheckArgs),
     /// Make all vectors for search by meaning anew
     Reembed(ReembedArgs),
     /// What models read beside the rules
@@ -142,6 +142,13 @@ pub(crate) struct ServeArgs {
     /// The database is a streaming standby: serve reads, marked as possibly stale, and no writes
     #[arg(long)]
     pub(crate) replica: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckArgs {
+    /// Compare the audit log with an end that an earlier check printed and that was kept elsewhere
+    #[arg(long, value_name = "SEQ:HASH")]
+    pub(crate) audit_end: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,13 +1,19 @@
 //! `loci check`: looks at everything that is kept; damage is an exit code, not only a line.
 
 use super::client::Client;
+use super::find::encode;
 use super::output::{Format, Progress};
 use crate::exit::Failure;
 use serde_json::json;
 
-pub(super) async fn run(client: &mut Client, format: Format) -> Result<(), Failure> {
+pub(super) async fn run(
+    client: &mut Client,
+    format: Format,
+    audit_end: Option<&str>,
+) -> Result<(), Failure> {
     let progress = Progress::start("checking");
-    let report = client.post("/v1/check", &json!({})).await?;
+    let kept = audit_end.map(|end| format!("?audit_end={}", encode(end))).unwrap_or_default();
+    let report = client.post(&format!("/v1/check{kept}"), &json!({})).await?;
     drop(progress);
     let problems: Vec<&str> = report["problems"]
         .as_array()
@@ -22,6 +28,10 @@ pub(super) async fn run(client: &mut Client, format: Format) -> Result<(), Failu
             let number = report[name].as_u64().unwrap_or(0);
             text.push_str(&format!("{name:<10}  {number}\n"));
         }
+        text.push_str(&format!(
+            "audit_end   {}\n",
+            report["audit_end"].as_str().unwrap_or_default()
+        ));
         text.push_str(if is_ok { "no damage found\n" } else { "" });
         text
     })?;

@@ -139,7 +139,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         Command::Session(command) => session::run(&mut client, format, command).await,
         Command::Mount(args) => mount::run(&client, format, args).await,
         Command::Sync(args) => sync::run(&client, format, args).await,
-        Command::Check => check::run(&mut client, format).await,
+        Command::Check(args) => check::run(&mut client, format, args.audit_end.as_deref()).await,
         Command::Reembed(args) => reembed::run(&mut client, format, args).await,
         Command::Knowledge(command) => knowledge::run(&mut client, format, command).await,
         Command::Backup(args) => backup::backup(&mut client, format, &args.file).await,

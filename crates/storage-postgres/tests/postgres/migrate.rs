@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::{Client, NoTls};
 
-/// The steps up to format 7, as they were released.
-const STEPS: [&str; 7] = [
+/// The steps up to format 8, as they were released.
+const STEPS: [&str; 8] = [
     include_str!("../../migrations/0001_init.sql"),
     include_str!("../../migrations/0002_access.sql"),
     include_str!("../../migrations/0003_search.sql"),
@@ -25,6 +25,7 @@ const STEPS: [&str; 7] = [
     include_str!("../../migrations/0005_tails.sql"),
     include_str!("../../migrations/0006_compaction.sql"),
     include_str!("../../migrations/0007_readings.sql"),
+    include_str!("../../migrations/0008_caps.sql"),
 ];
 /// What a server of format 3 asks about a key.
 const OLD_KEY: &str = "select key_id, workspace_id, principal_id, name, hint, secret_hash, power, \
@@ -155,7 +156,7 @@ async fn a_database_of_format_3_is_brought_forward() {
     let server = Arc::new(open(&database.url()).await);
     assert_eq!(seen(&*server, &world).await, expected);
     let format = old.query_one("select max(number) from loci.migration", &[]).await.unwrap();
-    assert_eq!(format.get::<_, i32>(0), 8);
+    assert_eq!(format.get::<_, i32>(0), 9);
     for sql in [OLD_STORE, OLD_PRINCIPAL] {
         assert_eq!(old.execute(sql, &[]).await.unwrap(), 1, "{sql}");
         let undo = sql.split_whitespace().nth(2).unwrap();
@@ -257,4 +258,23 @@ async fn a_database_of_format_7_loses_caps_that_nobody_chose() {
     world.storage = Arc::new(open(&database.url()).await);
     caps::assert_caps(&world, &stores, now).await;
     assert_eq!(world.storage.check().await.unwrap().problems, Vec::<String>::new());
+}
+
+/// In format 8, a log had an end once something had happened. Now each workspace has one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_of_format_8_knows_where_its_logs_end() {
+    let scratch = Scratch::new().await;
+    let mut world = World::new(Arc::new(scratch.open().await)).await;
+    let quiet = world.new_workspace().await;
+    world.write(Mutation::Record(world.happening(event::kind::SEARCHED))).await.unwrap();
+    let (database, old) = old_database(8).await;
+    copy(&connect(&scratch.url()).await, &old).await;
+    let forget = "delete from loci.event_end where seq = 0";
+    assert_eq!(old.execute(forget, &[]).await.unwrap(), 1);
+    let end = world.events().await[0].end();
+    world.storage = Arc::new(open(&database.url()).await);
+    let mut ends = world.storage.check().await.unwrap().audit_ends;
+    ends.sort_by_key(|(workspace, _)| *workspace);
+    assert_eq!(ends, [(world.workspace, end), (quiet, event::LogEnd::default())]);
+    world.assert_sound().await;
 }

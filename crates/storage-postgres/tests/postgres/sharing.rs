@@ -198,11 +198,34 @@ async fn a_log_that_was_changed_is_found_out() {
         ("update loci.event set detail = '1' where seq = 2", ""),
         ("update loci.event_end set seq = 4", "the audit log ends at 3, expected 4"),
         ("update loci.event_end set seq = 3; delete from loci.event where seq = 3", "ends at 2"),
+        ("delete from loci.event where seq > 1", "ends at 1, expected 3"),
+        ("delete from loci.event", "ends at 0, expected 3"),
+        ("delete from loci.event_end", "expected an end that was written down"),
     ] {
         town.as_operator(spoil).await;
         let problems = town.world.storage.check().await.unwrap().problems;
         assert_eq!(problems.is_empty(), problem.is_empty(), "{spoil}: {problems:?}");
         assert!(problems.iter().all(|found| found.contains(problem)), "{spoil}: {problems:?}");
+    }
+}
+
+/// Whoever cuts off what they did must not have it forgotten with the next event.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_was_cut_off_does_not_heal() {
+    for spoil in [
+        "delete from loci.event where seq > 1",
+        "delete from loci.event; delete from loci.event_end",
+    ] {
+        let town = Town::new().await;
+        for n in 0..3 {
+            town.world.write(Mutation::Record(town.happening(&n.to_string()))).await.unwrap();
+        }
+        town.as_operator(spoil).await;
+        for n in 0..3 {
+            town.world.write(Mutation::Record(town.happening(&n.to_string()))).await.unwrap();
+        }
+        let problems = town.world.storage.check().await.unwrap().problems;
+        assert!(problems[0].contains("does not follow the one before"), "{spoil}: {problems:?}");
     }
 }
 

@@ -1,1 +1,1 @@
-select seq, hash from event where workspace_id = ?1 order by seq desc limit 1
+select seq, hash from event_end where workspace_id = ?1

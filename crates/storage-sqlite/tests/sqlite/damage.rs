@@ -8,7 +8,8 @@ use std::path::Path;
 
 fn damage(dir: &Path, sql: &str) {
     let conn = rusqlite::Connection::open(dir.join("loci.db")).unwrap();
-    assert_eq!(conn.execute(sql, []).unwrap(), 1);
+    conn.execute_batch(sql).unwrap();
+    assert!(conn.total_changes() > 0, "{sql}: nothing is damaged");
 }
 
 #[tokio::test]
@@ -62,6 +63,13 @@ async fn the_check_finds_each_kind_of_damage() {
         ("update event set hash = zeroblob(32) where seq = 3", "event 3 does not follow"),
         ("update event set hash = x'00' where seq = 3", "cannot be read"),
         ("update event set actor_kind = 9 where seq = 3", "cannot be read"),
+        ("delete from event where seq = 3", "the audit log ends at 2, expected 3"),
+        ("delete from event where seq > 1", "the audit log ends at 1, expected 3"),
+        ("delete from event", "the audit log ends at 0, expected 3"),
+        ("delete from event; delete from event_end", "expected an end that was written down"),
+        ("delete from event_end", "ends at 3, expected an end that was written down"),
+        ("update event_end set hash = zeroblob(32)", "ends at 3, expected with another hash"),
+        ("update event_end set hash = x'00'", "cannot be read"),
     ];
     for (sql, expected) in cases {
         let (world, dir) = world().await;
@@ -81,6 +89,27 @@ async fn the_check_finds_each_kind_of_damage() {
         let problems = world.storage.check().await.unwrap().problems;
         let is_named = problems.iter().any(|problem| problem.contains(expected));
         assert!(is_named, "{sql}: {problems:?}");
+    }
+}
+
+/// Whoever cuts off what they did must not have it forgotten with the next event.
+#[tokio::test]
+async fn a_log_that_was_cut_off_does_not_heal() {
+    for sql in ["delete from event where seq > 1", "delete from event; delete from event_end"] {
+        let (world, dir) = world().await;
+        let record = async || {
+            let happening = world.happening(loci_model::event::kind::SEARCHED);
+            world.write(Mutation::Record(happening)).await.unwrap()
+        };
+        for _ in 0..3 {
+            record().await;
+        }
+        damage(dir.path(), sql);
+        for _ in 0..3 {
+            record().await;
+        }
+        let problems = world.storage.check().await.unwrap().problems;
+        assert!(problems[0].contains("does not follow the one before"), "{sql}: {problems:?}");
     }
 }
 

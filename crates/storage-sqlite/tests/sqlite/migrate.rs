@@ -2,7 +2,7 @@
 //! it, and what the newer format no longer keeps is gone from the files.
 
 use super::{new_generation, open, put_reading, put_vectors, world};
-use loci_model::event::kind;
+use loci_model::event::{LogEnd, kind};
 use loci_model::policy::Relation;
 use loci_model::{
     Address, ApiKey, Attributes, Audience, Grant, GrantId, Grantee, KeyId, KeyScope, Level,
@@ -38,8 +38,11 @@ const FORMAT_5: &str = include_str!("../../migrations/0005_compaction.sql");
 /// From format 5 to format 6.
 const FORMAT_6: &str = include_str!("../../migrations/0006_readings.sql");
 
+/// From format 6 to format 7.
+const FORMAT_7: &str = include_str!("../../migrations/0007_caps.sql");
+
 /// What this version writes.
-const FORMAT: i64 = 7;
+const FORMAT: i64 = 8;
 
 /// Tables of format 1 in an order in which rows may come.
 const TABLES: [&str; 12] = [
@@ -109,6 +112,13 @@ fn write_format_6(from: &Path, to: &Path) {
     let schema = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6].join("\n");
     let tables = [&TABLES[..], &TABLES_2, &TABLES_3, &TABLES_6].concat();
     write_format(6, &schema, &tables, from, to).close().unwrap();
+}
+
+/// The same as a directory of format 7, which has the tables of format 6.
+fn write_format_7(from: &Path, to: &Path) {
+    let schema = [FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6, FORMAT_7].join("\n");
+    let tables = [&TABLES[..], &TABLES_2, &TABLES_3, &TABLES_6].concat();
+    write_format(7, &schema, &tables, from, to).close().unwrap();
 }
 
 fn write_format(
@@ -440,4 +450,35 @@ async fn a_directory_of_format_6_loses_caps_that_nobody_chose() {
         assert_eq!(world.storage.check().await.unwrap().problems, [""; 0]);
         world.storage = Arc::new(MemStorage::new());
     }
+}
+
+/// Format 7 did not write down where audit logs end. From then on a tail that is cut off shows, also in
+/// a workspace in which nothing had happened.
+#[tokio::test]
+async fn a_directory_of_format_7_knows_where_its_logs_end() {
+    let (mut world, dir) = world().await;
+    let quiet = world.new_workspace().await;
+    for _ in 0..3 {
+        world.write(Mutation::Record(world.happening(kind::SEARCHED))).await.unwrap();
+    }
+    let events = world.events().await;
+    world.storage = Arc::new(MemStorage::new());
+    let old = tempfile::tempdir().unwrap();
+    write_format_7(dir.path(), old.path());
+    for _ in 0..2 {
+        world.storage = open(old.path());
+        assert_eq!(world.events().await, events);
+        let mut ends = world.storage.check().await.unwrap().audit_ends;
+        ends.sort_by_key(|(workspace, _)| *workspace);
+        assert_eq!(ends, [(world.workspace, events[2].end()), (quiet, LogEnd::default())]);
+        world.assert_sound().await;
+        world.storage = Arc::new(MemStorage::new());
+    }
+    let conn = rusqlite::Connection::open(old.path().join("loci.db")).unwrap();
+    conn.execute("delete from event where seq = 3", []).unwrap();
+    conn.close().unwrap();
+    world.storage = open(old.path());
+    let problems = world.storage.check().await.unwrap().problems;
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(problems[0].ends_with("the audit log ends at 2, expected 3"), "{problems:?}");
 }

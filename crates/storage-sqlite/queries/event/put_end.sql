@@ -1,0 +1,3 @@
+insert into event_end (workspace_id, seq, hash)
+values (?1, ?2, ?3)
+on conflict (workspace_id) do update set seq = excluded.seq, hash = excluded.hash
