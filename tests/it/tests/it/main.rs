@@ -40,6 +40,7 @@ mod postgres_replica;
 mod postgres_start;
 mod power_loss;
 mod qiforge;
+mod qiforge_kept;
 mod qiforge_mcp;
 mod race;
 mod redact;
