@@ -4,6 +4,7 @@
 mod audit;
 mod briefs;
 mod compaction;
+mod console;
 mod dump;
 mod embedder;
 mod erasure;
