@@ -3,7 +3,7 @@
 
 use crate::{Context, Engine, Result};
 use loci_model::policy::{self, ReadPass};
-use loci_model::{Change, ChangeOp, Invalid, StoreId, Timestamp, limit};
+use loci_model::{Caller, Change, ChangeOp, Invalid, StoreId, Timestamp, limit};
 use loci_storage::reason;
 use std::collections::HashSet;
 
@@ -80,7 +80,11 @@ impl Engine {
         if !(1..=HOURS_MAX).contains(&hours) {
             return Err(Invalid::new("hours", format!("expected 1 to {HOURS_MAX}")).into());
         }
-        let caller = &context.caller;
+        let (engine, caller) = (self.clone(), context.caller.clone());
+        self.compute(async move { engine.counted_over(&caller, hours).await }).await
+    }
+
+    async fn counted_over(&self, caller: &Caller, hours: u64) -> Result<Series> {
         let now = self.seams.now();
         let step_secs = hours * 3600 / STEPS as u64;
         let step = i64::try_from(step_secs).unwrap_or(i64::MAX).saturating_mul(1_000_000);
