@@ -5,6 +5,7 @@
 //! with a mark of ours, so that no memory can end the brief or speak outside its quotation. What
 //! somebody else wrote than whose store it is says by whom.
 
+use crate::compute::may_block;
 use crate::{Context, Engine, Error, Result};
 use loci_model::compact::IMPORTANCE_DEFAULT;
 use loci_model::query::{ListItem, ListQuery};
@@ -107,6 +108,7 @@ impl Engine {
                 None => break,
             }
         }
+        debug_assert!(may_block(), "putting so many in order computes");
         let named = newest.into_values().filter_map(|one| Some(((request.name)(&one)?, one)));
         let mut told: Vec<(String, Memory)> = named.collect();
         told.sort_by_cached_key(|(name, memory)| {

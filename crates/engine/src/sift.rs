@@ -6,6 +6,7 @@
 //! counts only while the feed stands still, so that nothing redacted is shown from it. Listings of the past
 //! take turns with searches of the past, and no more is held for them than for such a search.
 
+use crate::compute::may_block;
 use crate::search::{too_much_past, weight};
 use crate::{Context, Engine, Error, Result};
 use loci_model::policy::ReadPass;
@@ -352,6 +353,7 @@ fn page_of(
     query: &ListQuery,
     sieve: &Sieve,
 ) -> Result<Page<ListItem, ListCursor>> {
+    debug_assert!(may_block(), "putting so many in order computes");
     let prefix = query.prefix.as_str();
     let wanted = past.iter().filter(|memory| {
         let is_below = prefix == "/" || memory.path.as_str().starts_with(prefix);

@@ -14,6 +14,7 @@ mod homes;
 mod identity;
 mod knowledge;
 mod lifecycle;
+mod listing_past;
 mod places;
 mod reading;
 mod search;

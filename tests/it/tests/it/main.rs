@@ -19,6 +19,7 @@ mod doors;
 mod extract;
 mod extraction;
 mod failing_disk;
+mod guessing;
 mod harness;
 mod heavy;
 mod history;
