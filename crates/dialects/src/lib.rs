@@ -14,3 +14,4 @@ pub mod tool;
 mod key;
 mod reach;
 mod sharing;
+mod size;

@@ -148,19 +148,26 @@ impl Allowance {
 }
 
 impl Engine {
-    /// Takes off a visitor's allowance what they are about to write. What visitors keep lies in stores
-    /// whose addresses begin with `places`.
+    /// Takes off a visitor's allowance what they are about to write: so many memories, with so many bytes
+    /// of content and labels. What visitors keep lies in stores whose addresses begin with `places`. Asked
+    /// before such a store is made, so that a visitor without allowance leaves no empty ones.
     pub async fn admit_written(&self, context: &Context, places: &str, more: Amount) -> Result<()> {
         let (caller, now) = (&context.caller, self.seams.now());
         let system = System::because("how much visitors keep is bounded");
         let pass = system.administer(caller.workspace, now);
-        let own = self.storage.kept(&pass, Some(caller.principal), places).await?;
+        let own = counted(self.storage.kept(&pass, Some(caller.principal), places).await?);
         let kept = match self.allowance.believed(now) {
             Some(kept) => kept,
-            None => self.storage.kept(&pass, None, places).await?,
+            None => counted(self.storage.kept(&pass, None, places).await?),
         };
-        self.allowance.take(caller.principal, own, kept, more, now)
+        self.allowance.take(caller.principal, own, kept, counted(more), now)
     }
+}
+
+/// An amount with what each memory takes beside its content.
+fn counted(amount: Amount) -> Amount {
+    let beside = amount.memories.saturating_mul(limit::VISITOR_MEMORY_BYTES);
+    Amount { bytes: amount.bytes.saturating_add(beside), ..amount }
 }
 
 #[cfg(test)]

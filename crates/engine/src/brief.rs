@@ -5,6 +5,7 @@
 //! with a mark of ours, so that no memory can end the brief or speak outside its quotation. What
 //! somebody else wrote than whose store it is says by whom.
 
+use crate::compute::may_block;
 use crate::{Context, Engine, Error, Result};
 use loci_model::compact::IMPORTANCE_DEFAULT;
 use loci_model::query::{ListItem, ListQuery};
@@ -12,6 +13,7 @@ use loci_model::{At, Audience, Content, Memory, MemoryId, MemoryPath, StoreId, T
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// Bytes of an index when nobody says.
 pub const INDEX_BYTES_DEFAULT: usize = 1536;
@@ -40,16 +42,19 @@ pub enum BriefMode {
     Full,
 }
 
+/// What a memory is called in a brief; `None` leaves it out.
+pub type Naming = Arc<dyn Fn(&Memory) -> Option<String> + Send + Sync>;
+
 /// What a brief is to be made of.
-pub struct BriefRequest<'a> {
+pub struct BriefRequest {
     /// The store.
     pub store: StoreId,
     /// How much of each memory.
     pub mode: BriefMode,
     /// In at most so many bytes.
     pub bytes_max: usize,
-    /// What a memory is called there; `None` leaves it out.
-    pub name: &'a (dyn Fn(&Memory) -> Option<String> + Sync),
+    /// What a memory is called there.
+    pub name: Naming,
 }
 
 /// A compiled brief.
@@ -65,21 +70,24 @@ pub struct Brief {
 
 impl Engine {
     /// Compiles a brief of one store, as a model may see it.
-    pub async fn brief(&self, context: &Context, request: &BriefRequest<'_>) -> Result<Brief> {
-        let mut context = context.clone();
+    pub async fn brief(&self, context: &Context, request: BriefRequest) -> Result<Brief> {
+        let (engine, mut context) = (self.clone(), context.clone());
         context.caller.audience = Audience::Model;
-        let told = self.told(&context, request).await?;
-        match request.mode {
-            BriefMode::Index => self.index(&context, request, told).await,
-            BriefMode::Full => self.full(&context, request, told).await,
-        }
+        self.compute(async move {
+            let told = engine.told(&context, &request).await?;
+            match request.mode {
+                BriefMode::Index => engine.index(&context, &request, told).await,
+                BriefMode::Full => engine.full(&context, &request, told).await,
+            }
+        })
+        .await
     }
 
     /// What a brief can tell, in the order in which it is told: of each path what changed last.
     async fn told(
         &self,
         context: &Context,
-        request: &BriefRequest<'_>,
+        request: &BriefRequest,
     ) -> Result<Vec<(String, Memory)>> {
         let mut query = ListQuery::everything(View::Basic, PAGE);
         let mut newest: HashMap<MemoryPath, Memory> = HashMap::new();
@@ -100,9 +108,10 @@ impl Engine {
                 None => break,
             }
         }
+        debug_assert!(may_block(), "putting so many in order computes");
         let named = newest.into_values().filter_map(|one| Some(((request.name)(&one)?, one)));
         let mut told: Vec<(String, Memory)> = named.collect();
-        told.sort_by_key(|(name, memory)| {
+        told.sort_by_cached_key(|(name, memory)| {
             let attributes = &memory.attributes;
             let importance = attributes.importance.unwrap_or(IMPORTANCE_DEFAULT);
             (!attributes.pinned, Reverse(importance), Reverse(memory.updated_at), name.clone())
@@ -113,7 +122,7 @@ impl Engine {
     async fn index(
         &self,
         context: &Context,
-        request: &BriefRequest<'_>,
+        request: &BriefRequest,
         told: Vec<(String, Memory)>,
     ) -> Result<Brief> {
         let budget = request.bytes_max.saturating_sub(HEAD.len() + NOTE.len() + FOOT.len());
@@ -151,7 +160,7 @@ impl Engine {
     async fn full(
         &self,
         context: &Context,
-        request: &BriefRequest<'_>,
+        request: &BriefRequest,
         told: Vec<(String, Memory)>,
     ) -> Result<Brief> {
         let mut text = [HEAD, NOTE].concat();

@@ -9,12 +9,14 @@
 //! who shows it.
 
 use crate::access::expect_receipt;
+use crate::compute::finished;
 use crate::keys::require_key_maker;
 use crate::{Context, Engine, Error, Result, Secret};
 use loci_model::event::kind;
 use loci_model::policy::{AdminPass, System};
 use loci_model::{Actor, ApiKey, Caller, KeyId, KeyScope, RequestId, Timestamp};
 use loci_storage::{Mutation, Receipt};
+use std::future::Future;
 
 /// How long somebody stays signed in.
 const SESSION_SECS: i64 = 12 * 3600;
@@ -149,41 +151,68 @@ impl Engine {
         Ok((secret, expires_at))
     }
 
-    /// Signs a browser out: what it shows opens nothing from now on. A key that no browser was given
-    /// stays as it is.
+    /// Signs a browser out: what it shows opens nothing from now on, and nor does what was made in its
+    /// session. A session that was ended already is gone through once more: the request that ended it may
+    /// have been cut off. A key that no browser was given stays as it is.
     pub async fn sign_out(&self, shown: &str) -> Result<()> {
         let Some((key, principal)) = self.storage.key_by_hash(&Secret::hash_of(shown)).await?
         else {
             return Ok(());
         };
         let now = self.seams.now();
-        if !is_session(&key) || !key.is_valid_at(now) {
+        // What was made in a session ends no later than the session does by itself.
+        if !is_session(&key) || key.expires_at.is_some_and(|end| end <= now) {
             return Ok(());
         }
         let system = System::because("whoever has a session may end it");
         let pass = system.administer(key.workspace, now);
         let told = self.happening_by_itself(key.workspace, principal.id, kind::KEY_REVOKED);
-        let revoke = Mutation::RevokeKey(pass.clone(), key.id);
-        self.audited_unasked(revoke, told.about(&key.id).saying(&SESSION_NAME)).await?;
-        self.end_sessions_of(&pass, key.id).await
+        let told = told.about(&key.id).saying(&SESSION_NAME);
+        let engine = self.clone();
+        self.end_with_sessions(&pass.clone(), key.id, async move {
+            if key.revoked_at.is_some() {
+                return Ok(());
+            }
+            let revoke = Mutation::RevokeKey(pass, key.id);
+            engine.audited_unasked(revoke, told).await.map(drop)
+        })
+        .await
     }
 
-    /// Ends what browsers were given for a key that opens nothing any more, what they made, and what
-    /// they were given for that.
-    pub(crate) async fn end_sessions_of(&self, pass: &AdminPass, gone: KeyId) -> Result<()> {
-        let keys = self.storage.keys(pass).await?;
-        let now = self.seams.now();
-        let mut ended = vec![gone.to_string()];
-        while let Some(gone) = ended.pop() {
-            let its = keys.iter().filter(|key| key.is_valid_at(now));
-            for key in its.filter(|key| made_for(key) == Some(gone.as_str())) {
-                let told =
-                    self.happening_by_itself(key.workspace, key.principal, kind::KEY_REVOKED);
-                let told = told.about(&key.id).saying(&read_name(&key.name).0);
-                let revoke = Mutation::RevokeKey(pass.clone(), key.id);
-                self.audited_unasked(revoke, told).await?;
-                ended.push(key.id.to_string());
+    /// Ends a key by `last`, after everything that stands on it: so whatever interrupts this, what is left
+    /// stands on a key that is still there to be ended again. What was made meanwhile goes afterwards.
+    pub(crate) async fn end_with_sessions<T: Send + 'static>(
+        &self,
+        pass: &AdminPass,
+        key: KeyId,
+        last: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let (engine, pass) = (self.clone(), pass.clone());
+        finished(async move {
+            engine.end_sessions_of(&pass, key).await?;
+            let done = last.await?;
+            engine.end_sessions_of(&pass, key).await?;
+            Ok(done)
+        })
+        .await
+    }
+
+    /// Ends what browsers were given for a key, what they made, and what they were given for that: each
+    /// before what it stands on.
+    async fn end_sessions_of(&self, pass: &AdminPass, gone: KeyId) -> Result<()> {
+        let (keys, now) = (self.storage.keys(pass).await?, self.seams.now());
+        let (mut standing, mut on) = (Vec::new(), vec![gone.to_string()]);
+        while let Some(maker) = on.pop() {
+            // Also through keys that have ended: what was made in them may not have.
+            for key in keys.iter().filter(|key| made_for(key) == Some(maker.as_str())) {
+                standing.push(key);
+                on.push(key.id.to_string());
             }
+        }
+        for key in standing.into_iter().rev().filter(|key| key.is_valid_at(now)) {
+            let told = self.happening_by_itself(key.workspace, key.principal, kind::KEY_REVOKED);
+            let told = told.about(&key.id).saying(&read_name(&key.name).0);
+            self.audited_unasked(Mutation::RevokeKey(pass.clone(), key.id), told).await?;
         }
         Ok(())
     }

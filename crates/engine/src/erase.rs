@@ -125,7 +125,9 @@ impl Engine {
             before_seq: None,
             limit: 1,
         };
-        let (all, _) = self.all_versions(&pass, &query, SAME_LOOKED_AT_MAX).await?;
+        let (engine, read) = (self.clone(), pass.clone());
+        let looked_at = async move { engine.all_versions(&read, &query, SAME_LOOKED_AT_MAX).await };
+        let (all, _) = self.compute(looked_at).await?;
         for version in all {
             let is_same = version.digest.is_some_and(|digest| digests.contains(&digest));
             if is_same && !versions.contains(&version.id) && same_content.len() < SAME_SHOWN_MAX {

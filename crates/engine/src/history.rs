@@ -3,6 +3,7 @@
 //! What storage cannot ask for is picked out of what it gives, a bounded part at a time; a page may
 //! therefore be short, and is the last one only if it says so.
 
+use crate::compute::may_block;
 use crate::{Context, Engine, Result};
 use loci_model::policy::ReadPass;
 use loci_model::query::VersionQuery;
@@ -126,6 +127,7 @@ impl Engine {
         query: &HistoryQuery,
         most: usize,
     ) -> Result<(Vec<Version>, bool)> {
+        debug_assert!(may_block(), "going through a whole history computes");
         let mut all = Vec::new();
         let mut step = HistoryQuery { limit: STEP, ..query.clone() };
         loop {

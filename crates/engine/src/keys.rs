@@ -249,8 +249,9 @@ impl Engine {
         let pass = self.admin_pass(context)?;
         let told = self.happening(context, kind::KEY_REVOKED).about(&key);
         let revoke = Mutation::RevokeKey(pass.clone(), key);
-        let receipt = self.audited(context, revoke, told).await?;
-        self.end_sessions_of(&pass, key).await?;
+        let (engine, context) = (self.clone(), context.clone());
+        let revoked = async move { engine.audited(&context, revoke, told).await };
+        let receipt = self.end_with_sessions(&pass, key, revoked).await?;
         expect_receipt!(receipt, Receipt::Key(key) => key)
     }
 
@@ -275,9 +276,11 @@ impl Engine {
                 standing = Some(key);
             } else {
                 let told = self.happening_by_itself(owner.workspace, owner.id, kind::KEY_REVOKED);
-                let revoke = Mutation::RevokeKey(pass.clone(), key.id);
-                self.audited_unasked(revoke, told.about(&key.id)).await?;
-                self.end_sessions_of(&pass, key.id).await?;
+                let (told, revoke) =
+                    (told.about(&key.id), Mutation::RevokeKey(pass.clone(), key.id));
+                let engine = self.clone();
+                let revoked = async move { engine.audited_unasked(revoke, told).await };
+                self.end_with_sessions(&pass, key.id, revoked).await?;
             }
         }
         if let Some(key) = standing {

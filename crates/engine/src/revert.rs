@@ -89,6 +89,15 @@ impl Engine {
             return Err(Error::Archived);
         }
         let pass = self.read_pass(context, store).await?;
+        let (engine, request) = (self.clone(), request.clone());
+        self.compute(async move { engine.planned(&pass, &request).await }).await
+    }
+
+    async fn planned(
+        &self,
+        pass: &ReadPass,
+        request: &RevertRequest,
+    ) -> Result<(Vec<RevertStep>, bool)> {
         let query = HistoryQuery {
             memory: None,
             actors: Some(request.actors.clone()),
@@ -99,7 +108,7 @@ impl Engine {
             before_seq: None,
             limit: 1,
         };
-        let (versions, mut is_cut) = self.all_versions(&pass, &query, VERSIONS_MAX).await?;
+        let (versions, mut is_cut) = self.all_versions(pass, &query, VERSIONS_MAX).await?;
         // Newest first, so what is put in last is the first that was written.
         let mut first: HashMap<MemoryId, u64> = HashMap::new();
         let mut order = Vec::new();
@@ -115,7 +124,7 @@ impl Engine {
         order.truncate(MEMORIES_MAX);
         let mut steps = Vec::with_capacity(order.len());
         for memory in order {
-            steps.extend(self.plan_one(&pass, memory, first[&memory], request).await?);
+            steps.extend(self.plan_one(pass, memory, first[&memory], request).await?);
         }
         Ok((steps, is_cut))
     }

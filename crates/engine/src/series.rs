@@ -1,9 +1,10 @@
 //! What happened over time in the stores that a caller may read, for plots: counted from the feeds, which
 //! know everything, and from what this server counted since it started.
 
+use crate::compute::may_block;
 use crate::{Context, Engine, Result};
 use loci_model::policy::{self, ReadPass};
-use loci_model::{Change, ChangeOp, Invalid, StoreId, Timestamp, limit};
+use loci_model::{Caller, Change, ChangeOp, Invalid, StoreId, Timestamp, limit};
 use loci_storage::reason;
 use std::collections::HashSet;
 
@@ -80,7 +81,12 @@ impl Engine {
         if !(1..=HOURS_MAX).contains(&hours) {
             return Err(Invalid::new("hours", format!("expected 1 to {HOURS_MAX}")).into());
         }
-        let caller = &context.caller;
+        let (engine, caller) = (self.clone(), context.caller.clone());
+        self.compute(async move { engine.counted_over(&caller, hours).await }).await
+    }
+
+    async fn counted_over(&self, caller: &Caller, hours: u64) -> Result<Series> {
+        debug_assert!(may_block(), "counting through so many feeds computes");
         let now = self.seams.now();
         let step_secs = hours * 3600 / STEPS as u64;
         let step = i64::try_from(step_secs).unwrap_or(i64::MAX).saturating_mul(1_000_000);

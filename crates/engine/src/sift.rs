@@ -3,12 +3,17 @@
 //! A listing that is sifted reads on until its page is full or enough was looked at, so a page may be
 //! short and still have a next one. A listing of the past is made from the history as a whole and
 //! remembered for a while, because people turn its pages; what is remembered holds no contents, and
-//! counts only while the feed stands still, so that nothing redacted is shown from it.
+//! counts only while the feed stands still, so that nothing redacted is shown from it. Listings of the past
+//! take turns with searches of the past, and no more is held for them than for such a search.
 
+use crate::compute::may_block;
+use crate::search::{too_much_past, weight};
 use crate::{Context, Engine, Error, Result};
 use loci_model::policy::ReadPass;
-use loci_model::query::{Direction, ListCursor, ListItem, ListOrder, ListQuery};
-use loci_model::{At, Audience, Invalid, Memory, MemoryId, Page, StoreId, Timestamp, View, limit};
+use loci_model::query::{Direction, ListCursor, ListItem, ListOrder, ListQuery, VersionQuery};
+use loci_model::{
+    At, Audience, Content, Invalid, Memory, MemoryId, Page, StoreId, Timestamp, View, limit,
+};
 use loci_storage::AsOf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -71,6 +76,8 @@ struct Past {
     /// The end of the feed when it was made.
     through: u64,
     memories: Arc<Vec<Memory>>,
+    /// About how many bytes it takes.
+    bytes: usize,
 }
 
 /// The pasts that were looked at last.
@@ -163,56 +170,18 @@ impl Engine {
         sieve: &Sieve,
     ) -> Result<Page<ListItem, ListCursor>> {
         let pass = self.read_pass(context, store).await?;
-        let past = self.past(&pass, at).await?;
-        let prefix = query.prefix.as_str();
-        let wanted = past.iter().filter(|memory| {
-            let is_below = prefix == "/" || memory.path.as_str().starts_with(prefix);
-            is_below && query.filter.matches(memory) && sieve.lets(memory)
-        });
-        let mut items: Vec<ListItem> = Vec::new();
-        let mut sorted: Vec<&Memory> = wanted.collect();
-        match query.order {
-            ListOrder::Path => sorted.sort_by(|a, b| (&a.path, a.id).cmp(&(&b.path, b.id))),
-            ListOrder::Created => sorted.sort_by_key(|memory| (memory.created_at, memory.id)),
-            ListOrder::Updated => sorted.sort_by_key(|memory| (memory.updated_at, memory.id)),
-        }
-        if query.direction == Direction::Descending {
-            sorted.reverse();
-        }
-        for memory in sorted {
-            let folded = query.fold_depth.and_then(|depth| {
-                query.prefix.fold(memory.path.as_str(), depth).map(str::to_owned)
-            });
-            match folded {
-                None if sieve.directories => {}
-                None => items.push(ListItem::Memory(Box::new(memory.clone()))),
-                Some(directory) => {
-                    let directory = ListItem::Directory(directory);
-                    if items.last() != Some(&directory) {
-                        items.push(directory);
-                    }
-                }
+        let turn = self.past_turn().await?;
+        let (engine, query, sieve) = (self.clone(), query.clone(), sieve.clone());
+        self.compute(async move {
+            let past = engine.past(&pass, at).await?;
+            let mut page = page_of(&past, &query, &sieve)?;
+            if query.view == View::Full {
+                engine.fill_past(&pass, query.order, &mut page).await?;
             }
-        }
-        let start = match &query.after {
-            None => 0,
-            Some(after) => items
-                .iter()
-                .position(|item| item.cursor(query.order) == *after)
-                .map(|place| place + 1)
-                .ok_or_else(|| Invalid::new("page", "is not one that was given out for this"))?,
-        };
-        let left = items.split_off(start);
-        let has_more = left.len() > query.limit;
-        let mut page = Page { items: left, next: None };
-        page.items.truncate(query.limit);
-        if has_more {
-            page.next = page.items.last().map(|last| last.cursor(query.order));
-        }
-        if query.view == View::Full {
-            self.fill_past(&pass, query.order, &mut page).await?;
-        }
-        Ok(page)
+            drop((past, turn));
+            Ok(page)
+        })
+        .await
     }
 
     /// One memory as it was at a moment.
@@ -225,20 +194,95 @@ impl Engine {
         view: View,
     ) -> Result<Memory> {
         let pass = self.read_pass(context, store).await?;
-        let past = self.past(&pass, at).await?;
-        let found = past.iter().find(|found| found.id == memory).cloned();
-        let mut found = found.ok_or(Error::NotFound("memory"))?;
-        if view == View::Full {
-            found.content = self.content_of(&pass, &found).await?;
-        }
+        let mut found = match self.past_of_living(&pass, memory, at).await? {
+            Some(found) => found,
+            None => {
+                let turn = self.past_turn().await?;
+                let (engine, pass) = (self.clone(), pass.clone());
+                let walked = self.compute(async move {
+                    let walked = engine.past_by_walking(&pass, memory, at).await;
+                    drop(turn);
+                    walked
+                });
+                walked.await?.ok_or(Error::NotFound("memory"))?
+            }
+        };
+        found.content = match view {
+            View::Full => self.content_of(&pass, &found).await?,
+            View::Basic => None,
+        };
         Ok(found)
     }
 
-    async fn content_of(
+    /// A memory as it was at a moment, from its own versions. None also where they do not say it: of a
+    /// memory that is gone since, and to a model, to whom some of them are hidden.
+    async fn past_of_living(
         &self,
         pass: &ReadPass,
-        memory: &Memory,
-    ) -> Result<Option<loci_model::Content>> {
+        memory: MemoryId,
+        at: Timestamp,
+    ) -> Result<Option<Memory>> {
+        if pass.audience() == Audience::Model {
+            return Ok(None);
+        }
+        let Some(now) = self.storage.get(pass, &At::Id(memory), View::Basic).await? else {
+            return Ok(None);
+        };
+        let query = VersionQuery {
+            memory: Some(memory),
+            operation: None,
+            actor: None,
+            since: None,
+            until: Some(at),
+            view: View::Full,
+            before_seq: None,
+            limit: 1,
+        };
+        let newest = self.storage.versions(pass, &query).await?.items.pop();
+        let Some(newest) = newest else { return Err(Error::NotFound("memory")) };
+        let (Some(path), Some(attributes), Some(digest), Some(size_bytes)) =
+            (newest.path, newest.attributes, newest.digest, newest.size_bytes)
+        else {
+            return Err(Error::NotFound("memory"));
+        };
+        let is_sealed = newest.content.as_ref().is_some_and(Content::is_sealed);
+        if is_sealed || attributes.expires_at.is_some_and(|end| end <= at) {
+            return Err(Error::NotFound("memory"));
+        }
+        Ok(Some(Memory {
+            path,
+            attributes,
+            head: newest.id,
+            revision: newest.revision,
+            digest,
+            size_bytes,
+            is_sealed,
+            updated_at: newest.created_at,
+            ..now
+        }))
+    }
+
+    /// The same from the history of the store, of which no more is held than is read at once.
+    async fn past_by_walking(
+        &self,
+        pass: &ReadPass,
+        memory: MemoryId,
+        at: Timestamp,
+    ) -> Result<Option<Memory>> {
+        let mut after = 0;
+        loop {
+            let page = self.storage.texts_at(pass, AsOf::Time(at), after, PAST_PAGE).await?;
+            if let Some(found) = page.memories.into_iter().find(|found| found.id == memory) {
+                return Ok(Some(Memory { content: None, ..found }));
+            }
+            match page.next {
+                Some(next) => after = next,
+                None => return Ok(None),
+            }
+        }
+    }
+
+    async fn content_of(&self, pass: &ReadPass, memory: &Memory) -> Result<Option<Content>> {
         let version = self.storage.version(pass, memory.head, View::Full).await?;
         Ok(version.and_then(|version| version.content))
     }
@@ -264,7 +308,8 @@ impl Engine {
         Ok(())
     }
 
-    /// A store as it was, from the history or from what was made of it just before.
+    /// A store as it was, from the history or from what was made of it just before; to be computed, by
+    /// whoever has the turn.
     async fn past(&self, pass: &ReadPass, at: Timestamp) -> Result<Arc<Vec<Memory>>> {
         let (store, is_model) = (pass.store(), pass.audience() == Audience::Model);
         let through = self.storage.stats(pass).await?.last_seq;
@@ -274,15 +319,22 @@ impl Engine {
         if let Some(known) = self.pasts.lock().iter().find(|past| is_it(past)) {
             return Ok(Arc::clone(&known.memories));
         }
-        let (mut memories, mut after) = (Vec::new(), 0);
+        self.pasts.lock().retain(|past| past.store != store || past.through == through);
+        let bytes_max = self.search.past_bytes_max;
+        let (mut memories, mut after, mut bytes) = (Vec::new(), 0, 0);
         loop {
             let page = self.storage.texts_at(pass, AsOf::Time(at), after, PAST_PAGE).await?;
-            memories
-                .extend(page.memories.into_iter().map(|memory| Memory { content: None, ..memory }));
+            for memory in page.memories {
+                let memory = Memory { content: None, ..memory };
+                bytes += weight(&memory);
+                memories.push(memory);
+            }
             if memories.len() > PAST_MAX {
                 let why = format!("had more than {PAST_MAX} memories then, too many to list");
                 return Err(Invalid::new("as_of", why).into());
             }
+            let left = bytes_max.checked_sub(bytes).ok_or_else(too_much_past)?;
+            self.pasts.cut_to(left, PASTS_MAX - 1);
             match page.next {
                 Some(next) => after = next,
                 None => break,
@@ -290,18 +342,92 @@ impl Engine {
         }
         let memories = Arc::new(memories);
         let made = Arc::clone(&memories);
-        let mut pasts = self.pasts.lock();
-        pasts.retain(|past| past.store != store || past.through == through);
-        if pasts.len() >= PASTS_MAX {
-            pasts.remove(0);
-        }
-        pasts.push(Past { store, at, is_model, through, memories });
+        self.pasts.lock().push(Past { store, at, is_model, through, memories, bytes });
         Ok(made)
+    }
+}
+
+/// What a listing shows of a past. Only what is on the page is copied.
+fn page_of(
+    past: &[Memory],
+    query: &ListQuery,
+    sieve: &Sieve,
+) -> Result<Page<ListItem, ListCursor>> {
+    debug_assert!(may_block(), "putting so many in order computes");
+    let prefix = query.prefix.as_str();
+    let wanted = past.iter().filter(|memory| {
+        let is_below = prefix == "/" || memory.path.as_str().starts_with(prefix);
+        is_below && query.filter.matches(memory) && sieve.lets(memory)
+    });
+    let mut sorted: Vec<&Memory> = wanted.collect();
+    match query.order {
+        ListOrder::Path => sorted.sort_by(|a, b| (&a.path, a.id).cmp(&(&b.path, b.id))),
+        ListOrder::Created => sorted.sort_by_key(|memory| (memory.created_at, memory.id)),
+        ListOrder::Updated => sorted.sort_by_key(|memory| (memory.updated_at, memory.id)),
+    }
+    if query.direction == Direction::Descending {
+        sorted.reverse();
+    }
+    let mut page = Page { items: Vec::new(), next: None };
+    let (mut begins, mut last_directory) = (query.after.is_none(), None);
+    for memory in sorted {
+        let folded = query
+            .fold_depth
+            .and_then(|depth| query.prefix.fold(memory.path.as_str(), depth).map(str::to_owned));
+        if (folded.is_none() && sieve.directories) || (folded.is_some() && folded == last_directory)
+        {
+            continue;
+        }
+        last_directory.clone_from(&folded);
+        if !begins {
+            begins = query.after.as_ref().is_some_and(|after| match &folded {
+                None => is_at(memory, query.order, after),
+                Some(directory) => {
+                    ListItem::Directory(directory.clone()).cursor(query.order) == *after
+                }
+            });
+            continue;
+        }
+        if page.items.len() == query.limit {
+            page.next = page.items.last().map(|last: &ListItem| last.cursor(query.order));
+            break;
+        }
+        page.items.push(match folded {
+            None => ListItem::Memory(Box::new(memory.clone())),
+            Some(directory) => ListItem::Directory(directory),
+        });
+    }
+    match begins {
+        true => Ok(page),
+        false => Err(Invalid::new("page", "is not one that was given out for this").into()),
+    }
+}
+
+/// Whether a page that ended with a memory goes on from here.
+fn is_at(memory: &Memory, order: ListOrder, after: &ListCursor) -> bool {
+    match (after, order) {
+        (ListCursor::Memory(path, id), ListOrder::Path) => (path, *id) == (&memory.path, memory.id),
+        (ListCursor::Time(at, id), ListOrder::Created) => {
+            (*at, *id) == (memory.created_at, memory.id)
+        }
+        (ListCursor::Time(at, id), ListOrder::Updated) => {
+            (*at, *id) == (memory.updated_at, memory.id)
+        }
+        _ => false,
     }
 }
 
 impl Pasts {
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Past>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets what was looked at longest ago, until the rest is no more than this.
+    fn cut_to(&self, bytes_max: usize, count_max: usize) {
+        let mut pasts = self.lock();
+        let bytes = |pasts: &[Past]| pasts.iter().map(|past| past.bytes).sum::<usize>();
+        while pasts.len() > count_max || bytes(&pasts) > bytes_max {
+            pasts.remove(0);
+        }
     }
 }

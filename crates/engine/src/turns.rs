@@ -7,7 +7,7 @@
 //! about how many others there are.
 
 use crate::seam::Seams;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Place, Result};
 use loci_model::StoreId;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,8 @@ const PAUSE_MICROS: u64 = 1000;
 const PAUSE_MICROS_MAX: u64 = 200_000;
 const TOO_BUSY: Error = Error::Unavailable("others change this all the time; try again");
 
-type Key = (StoreId, String);
+/// A thing of a store, or an address.
+type Key = (Option<StoreId>, String);
 type Lock = Arc<tokio::sync::Mutex<()>>;
 
 /// Who waits for what. What nobody waits for is not kept.
@@ -62,8 +63,16 @@ impl Drop for Queued {
 impl Engine {
     /// Waits until nobody else in this process is changing the same thing of a store in turn.
     pub async fn turn(&self, store: StoreId, what: &str) -> Result<Turn> {
+        self.turn_of((Some(store), what.to_owned())).await
+    }
+
+    /// The same for a place of the caller's own, whose store may not have been made yet.
+    pub async fn turn_at(&self, place: &Place) -> Result<Turn> {
+        self.turn_of((None, place.own.as_str().to_owned())).await
+    }
+
+    async fn turn_of(&self, key: Key) -> Result<Turn> {
         let deadline = Instant::now() + PATIENCE;
-        let key = (store, what.to_owned());
         let lock = {
             let mut locks = self.turns.0.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(locks.entry(key.clone()).or_default())

@@ -138,12 +138,15 @@ pub const NEW_VISITORS_PER_DAY: u32 = 10_000;
 pub const NEW_AGENTS_PER_DAY: u32 = 10_000;
 /// Memories that one visitor keeps, unless the operator says otherwise.
 pub const VISITOR_MEMORIES_MAX: u64 = 20_000;
-/// Bytes of their content.
+/// Bytes of them, [`VISITOR_MEMORY_BYTES`] for each included.
 pub const VISITOR_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Memories that all visitors keep together, unless the operator says otherwise.
 pub const VISITORS_MEMORIES_MAX: u64 = 1_000_000;
-/// Bytes of their content.
+/// Bytes of them, [`VISITOR_MEMORY_BYTES`] for each included.
 pub const VISITORS_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// Bytes that each memory of a visitor counts beside its content: its row, its index entries and its labels
+/// take room too, however short the content is.
+pub const VISITOR_MEMORY_BYTES: u64 = 1024;
 /// Searches in a minute of one store by one principal that may only search it, unless the operator
 /// says otherwise.
 pub const GUARDED_SEARCHES_PER_MINUTE: u32 = 60;

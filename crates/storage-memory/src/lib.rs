@@ -7,6 +7,7 @@
 
 mod check;
 mod commit;
+mod gate;
 mod group;
 mod import;
 mod indexing;
@@ -20,6 +21,7 @@ mod vectors;
 mod write;
 
 use async_trait::async_trait;
+pub use gate::Gate;
 use loci_model::policy::{AdminPass, BrowsePass, ConvenePass, Facts, ReadPass, SearchPass};
 use loci_model::query::{
     Amount, ListCursor, ListItem, ListQuery, SessionQuery, StoreQuery, StoreStats, Tally,
@@ -50,6 +52,7 @@ const UNPOISONED: &str = "a panic while holding the lock has failed the test alr
 pub struct MemStorage {
     state: Mutex<State>,
     writes_left: Mutex<Option<u64>>,
+    gate: Mutex<Option<Gate>>,
     holds_scrubs: AtomicBool,
     /// Stores that were purged while scrubs are held.
     unscrubbed: Mutex<HashSet<(WorkspaceId, StoreId)>>,
@@ -70,6 +73,13 @@ impl MemStorage {
     /// all of them through again.
     pub fn stop_after(&self, writes: Option<u64>) {
         *self.writes_left.lock().expect(UNPOISONED) = writes;
+    }
+
+    /// Has the next write wait, and no other one.
+    pub fn hold_next_write(&self) -> Gate {
+        let gate = Gate::default();
+        *self.gate.lock().expect(UNPOISONED) = Some(gate.clone());
+        gate
     }
 
     /// From now on no scrub is finished, as if somebody held the old bytes; or every scrub again.
@@ -136,6 +146,10 @@ impl MemStorage {
 #[async_trait]
 impl Storage for MemStorage {
     async fn write(&self, mutation: Mutation, idempotency: Option<Idempotency>) -> Result<Applied> {
+        let gate = self.gate.lock().expect(UNPOISONED).take();
+        if let Some(gate) = gate {
+            gate.pass().await;
+        }
         self.spend_write()?;
         self.purges(&mutation);
         let applied = self.write_now(mutation, idempotency)?;

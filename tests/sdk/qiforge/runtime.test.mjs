@@ -180,3 +180,21 @@ test("what was said is in the prompt of the next turn", async () => {
   assert.match(block, /Ana works at Acme/);
   assert.doesNotMatch(block, /Ana lives in Porto/);
 });
+
+test("a session of more than a thousand messages is kept whole", async () => {
+  const ana = await session(await ed25519.generate());
+  const messages = Array.from({ length: 1500 }, (_, at) => ({
+    content: `Message ${at} is about a heron.`, role_type: at % 2 ? "assistant" : "user",
+    role: at % 2 ? "Oracle" : "Ana", name: at % 2 ? "Oracle" : "Ana", source_description: "Chat Session: long",
+  }));
+  // The runtime sends everything since its watermark, and all of it again until it sees an answer.
+  for (const expected of [/^1500 messages added/, /^0 messages added, 1500 known/]) {
+    const { success, message } = await post(ana, "//messages", { messages });
+    assert.equal(success, true);
+    assert.match(message, expected);
+  }
+  const ask = { oracle_dids: [ana.oracle.did()], query: "Message 1499", max_episodes: 50, knowledge_level: "user" };
+  const { results } = await post(ana, "/search-enhanced-batch", { queries: [ask] });
+  const found = results[0].episodes.map(({ content }) => content);
+  assert.ok(found.includes("Message 1499 is about a heron."), JSON.stringify(found));
+});

@@ -3,17 +3,19 @@
 //! whole would be worse than none.
 
 use super::call::Call;
-use super::error::{Outcome, says};
+use super::error::{Outcome, Stop, says};
 use super::record::Record;
 use super::render::Payload;
 use super::targs::Targs;
 use super::template::Template;
 use super::word::Query;
+use crate::size;
 use loci_engine::Purpose;
 use loci_engine::search::{Mode, Reach, SearchFilter, SearchRequest, Wanted};
 use loci_model::query::{Direction, Filter, ListItem, ListOrder, ListQuery};
 use loci_model::{Memory, MemoryId, StoreId, View, limit};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Records of one answer.
 const RECORDS_MAX: usize = 10_000;
@@ -37,17 +39,21 @@ pub(super) async fn read(call: &Call, targs: &Targs) -> Outcome<Payload> {
     let mut told = Told::new(targs)?;
     let place = id.place(call.context.caller.principal)?;
     if let Some(store) = call.engine.store_at(&call.context, &place, Purpose::Read).await? {
-        read_all(call, store, filter, &mut told).await?;
+        told = read_all(call, store, filter, told).await?;
     }
     Ok(told.end())
 }
 
-async fn read_all(call: &Call, store: StoreId, filter: Filter, told: &mut Told<'_>) -> Outcome<()> {
+async fn read_all(call: &Call, store: StoreId, filter: Filter, mut told: Told) -> Outcome<Told> {
     let mut pages = Pages::new(filter);
     while let Some(memories) = pages.next(call, store).await? {
-        memories.iter().try_for_each(|memory| told.tell(memory))?;
+        let telling = call.engine.computed(size::of_all(&memories), move || {
+            memories.iter().try_for_each(|memory| told.tell(memory))?;
+            Ok::<_, Stop>(told)
+        });
+        told = telling.await??;
     }
-    Ok(())
+    Ok(told)
 }
 
 /// The records of a store, oldest first.
@@ -95,7 +101,7 @@ pub(super) async fn search(call: &Call, targs: &Targs) -> Outcome<Payload> {
         tags: targs.tags()?,
         ..SearchFilter::default()
     };
-    let mut told = Told::new(targs)?;
+    let told = Told::new(targs)?;
     let Some(query) = call.message.text().and_then(Query::parse) else { return Ok(told.end()) };
     let place = id.place(call.context.caller.principal)?;
     let store = call.engine.store_at(&call.context, &place, Purpose::Search).await?;
@@ -106,8 +112,9 @@ pub(super) async fn search(call: &Call, targs: &Targs) -> Outcome<Payload> {
         tags: filter.tags.clone(),
         ..Filter::default()
     };
+    let query = Arc::new(query);
     if query.is_common() {
-        look_through(call, store, everything, &query, &HashSet::new(), &mut told).await?;
+        let told = look_through(call, store, everything, query, HashSet::new(), told).await?;
         return Ok(told.end());
     }
     let request = SearchRequest {
@@ -119,23 +126,32 @@ pub(super) async fn search(call: &Call, targs: &Targs) -> Outcome<Payload> {
         },
         view: View::Full,
         explain: false,
-        content_bytes_max: usize::MAX,
+        content_bytes_max: TEXT_BYTES_MAX,
         snippet_chars: 0,
         as_of: None,
         wait: None,
     };
     let answer = call.engine.search(&call.context, &request).await?;
-    for hit in &answer.hits {
-        // The engine also knows records by their tags and by other forms of a word.
-        let text = hit.memory.content.as_ref().and_then(|content| content.text());
-        if text.is_some_and(|text| query.is_in(text)) {
-            told.tell(&hit.memory)?;
-        }
+    if answer.contents_left_out > 0 {
+        return too_large();
     }
-    if answer.hits.len() >= limit::SEARCH_RESULTS_MAX {
-        // The engine gives no more of them, and there may be more.
-        let known = answer.hits.iter().map(|hit| hit.memory.id).collect();
-        look_through(call, store, everything, &query, &known, &mut told).await?;
+    let memories: Vec<Memory> = answer.hits.into_iter().map(|hit| hit.memory).collect();
+    // The engine gives no more of them, and there may be more.
+    let is_cut = memories.len() >= limit::SEARCH_RESULTS_MAX;
+    let known = memories.iter().map(|memory| memory.id).collect();
+    let (bytes, wanted, mut telling) = (size::of_all(&memories), Arc::clone(&query), told);
+    let telling = call.engine.computed(bytes, move || {
+        // The engine also knows records by their tags and by other forms of a word.
+        let is_meant = |memory: &&Memory| {
+            let text = memory.content.as_ref().and_then(|content| content.text());
+            text.is_some_and(|text| wanted.is_in(text))
+        };
+        memories.iter().filter(is_meant).try_for_each(|memory| telling.tell(memory))?;
+        Ok::<_, Stop>(telling)
+    });
+    let mut told = telling.await??;
+    if is_cut {
+        told = look_through(call, store, everything, query, known, told).await?;
     }
     Ok(told.end())
 }
@@ -146,10 +162,11 @@ async fn look_through(
     call: &Call,
     store: StoreId,
     filter: Filter,
-    query: &Query,
-    known: &HashSet<MemoryId>,
-    told: &mut Told<'_>,
-) -> Outcome<()> {
+    query: Arc<Query>,
+    known: HashSet<MemoryId>,
+    mut told: Told,
+) -> Outcome<Told> {
+    let known = Arc::new(known);
     let mut found: Vec<(usize, Memory)> = Vec::new();
     let (mut seen, mut bytes) = (0, 0);
     let mut pages = Pages::new(filter);
@@ -160,37 +177,46 @@ async fn look_through(
                 "these words are too common to look for in more than {RECORDS_MAX} records; add another word, or narrow it by kind or scope"
             ));
         }
-        for memory in memories.into_iter().filter(|memory| !known.contains(&memory.id)) {
-            let text = memory.content.as_ref().and_then(|content| content.text());
-            let count = text.map_or(0, |text| query.count_in(text));
-            if count > 0 {
-                bytes += memory.size_bytes;
-                found.push((count, memory));
-            }
-        }
+        let (query, known) = (Arc::clone(&query), Arc::clone(&known));
+        let counting = call.engine.computed(size::of_all(&memories), move || {
+            let new = memories.into_iter().filter(|memory| !known.contains(&memory.id));
+            let counted = new.map(|memory| {
+                let text = memory.content.as_ref().and_then(|content| content.text());
+                (text.map_or(0, |text| query.count_in(text)), memory)
+            });
+            counted.filter(|(count, _)| *count > 0).collect::<Vec<_>>()
+        });
+        let counted = counting.await?;
+        bytes += counted.iter().map(|(_, memory)| memory.size_bytes).sum::<u64>();
+        found.extend(counted);
         if bytes > TEXT_BYTES_MAX as u64 {
             return too_large();
         }
     }
     found.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-    found.iter().try_for_each(|(_, memory)| told.tell(memory))
+    let memories: Vec<Memory> = found.into_iter().map(|(_, memory)| memory).collect();
+    let telling = call.engine.computed(size::of_all(&memories), move || {
+        memories.iter().try_for_each(|memory| told.tell(memory))?;
+        Ok::<_, Stop>(told)
+    });
+    telling.await?
 }
 
-fn too_large() -> Outcome<()> {
+fn too_large<T>() -> Outcome<T> {
     says(format!(
         "the records that fit have more than {TEXT_BYTES_MAX} bytes, which is too much for one answer; narrow it by kind or scope"
     ))
 }
 
 /// An answer that grows record by record.
-struct Told<'t> {
-    template: Option<Template<'t>>,
+struct Told {
+    template: Option<Template>,
     text: String,
     count: usize,
 }
 
-impl<'t> Told<'t> {
-    fn new(targs: &'t Targs) -> Outcome<Self> {
+impl Told {
+    fn new(targs: &Targs) -> Outcome<Self> {
         let template = targs.text("output_template")?.map(Template::parse);
         Ok(Self { template, text: String::new(), count: 0 })
     }
@@ -229,7 +255,6 @@ impl<'t> Told<'t> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::error::Stop;
     use super::*;
     use loci_model::{
         Attributes, Content, MemoryId, MemoryPath, PrincipalId, Timestamp, VersionId,

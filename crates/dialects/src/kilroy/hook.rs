@@ -87,11 +87,13 @@ async fn answer(call: Call, is_shown: bool) -> Answer {
         Err(Stop::Says(words)) => Payload::json(&json!({ "error": words })),
         Err(Stop::Fails(problem)) => return Err(problem),
     };
-    let now = call.engine.seams().now();
-    Ok(match is_shown {
-        true => render::answer(&call.message, &payload, now),
-        false => render::acknowledgement(),
-    })
+    if !is_shown {
+        return Ok(render::acknowledgement());
+    }
+    let Call { engine, message, .. } = call;
+    let now = engine.seams().now();
+    let written = engine.written(payload.bytes(), move || render::answer(&message, &payload, now));
+    Ok(written.await?)
 }
 
 async fn run(call: &Call) -> Outcome<Payload> {

@@ -26,6 +26,11 @@ impl Payload {
         Self { text, media_type: "application/json" }
     }
 
+    /// How long it is.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
     /// What a template made.
     pub(super) fn plain(text: String) -> Self {
         Self { text, media_type: "text/plain" }

@@ -4,10 +4,10 @@
 use super::record::Record;
 
 /// A template, cut into text and tokens once for all records.
-pub(super) struct Template<'t>(Vec<Piece<'t>>);
+pub(super) struct Template(Vec<Piece>);
 
-enum Piece<'t> {
-    Text(&'t str),
+enum Piece {
+    Text(String),
     Token(Token),
 }
 
@@ -30,9 +30,9 @@ const TOKENS: [(&str, Token); 6] = [
     ("{{tags}}", Token::Tags),
 ];
 
-impl<'t> Template<'t> {
+impl Template {
     /// Cuts a template. Braces that are no token are text.
-    pub(super) fn parse(text: &'t str) -> Self {
+    pub(super) fn parse(text: &str) -> Self {
         let mut pieces = Vec::new();
         let (mut start, mut at) = (0, 0);
         while let Some(found) = text[at..].find("{{") {
@@ -43,12 +43,12 @@ impl<'t> Template<'t> {
                 at += 1;
                 continue;
             };
-            pieces.push(Piece::Text(&text[start..at]));
+            pieces.push(Piece::Text(text[start..at].to_owned()));
             pieces.push(Piece::Token(*token));
             at += name.len();
             start = at;
         }
-        pieces.push(Piece::Text(&text[start..]));
+        pieces.push(Piece::Text(text[start..].to_owned()));
         Self(pieces)
     }
 

@@ -14,6 +14,7 @@ use loci_engine::brief::{BYTES_MAX, Brief, BriefMode, BriefRequest};
 use loci_engine::{Error, Purpose};
 use loci_model::Memory;
 use serde::Serialize;
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// A compiled reminder.
@@ -57,14 +58,14 @@ pub(super) async fn read(call: Call) -> Answer {
     let brief = match (place.store, setting.mode) {
         (None, _) | (_, Mode::Off) => Brief { text: String::new(), shown: Vec::new(), left_out: 0 },
         (Some(store), mode) => {
-            let name = |memory: &Memory| {
+            let name = move |memory: &Memory| {
                 let label = Label::of(&memory.path);
                 (label.is_shared() || label.user == user).then_some(label.key)
             };
             let mode = if mode == Mode::Full { BriefMode::Full } else { BriefMode::Index };
             let bytes_max = setting.bytes() as usize;
-            let request = BriefRequest { store, mode, bytes_max, name: &name };
-            match call.engine.brief(&place.context, &request).await {
+            let request = BriefRequest { store, mode, bytes_max, name: Arc::new(name) };
+            match call.engine.brief(&place.context, request).await {
                 Err(Error::OverQuota(why)) => return Err(Problem::context_overflow(why)),
                 compiled => compiled?,
             }

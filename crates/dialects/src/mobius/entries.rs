@@ -41,7 +41,9 @@ pub(super) async fn many(call: Call) -> Answer {
     let limit = call.query().limit()?;
     let (listed, from) = wanted(&call)?;
     let place = Place::of(&call, Purpose::Read).await?;
-    Ok(json(StatusCode::OK, &page(&call, &place, &listed, from, limit).await?))
+    let page = page(&call, &place, &listed, from, limit).await?;
+    let written = call.engine.written(page.bytes(), move || json(StatusCode::OK, &page));
+    Ok(written.await?)
 }
 
 /// A page of what is listed.
@@ -134,7 +136,8 @@ pub(super) async fn save(call: Call) -> Answer {
     let place = Place::of(&call, Purpose::Write).await?;
     let (memory, is_new) = place.made(&call)?.save(&label, &new, REASON).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok(json(status, &EntryBody::of(&memory, call.revision)))
+    let body = EntryBody::of(&memory, call.revision);
+    Ok(call.engine.written(body.bytes(), move || json(status, &body)).await?)
 }
 
 /// Deletes an entry; one that is not there is deleted as well.

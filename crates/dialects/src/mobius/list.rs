@@ -10,8 +10,10 @@ use super::error::Problem;
 use super::kind::Kind;
 use super::partition::Label;
 use super::render::{EntriesBody, EntryBody};
+use crate::size;
 use loci_model::query::{Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery};
 use loci_model::{Content, Memory, View};
+use std::sync::Arc;
 
 /// Memories looked through for one page.
 const SCAN_MAX: usize = 5000;
@@ -25,7 +27,8 @@ pub(super) async fn page(
     from: Option<Position>,
     limit: usize,
 ) -> Result<EntriesBody, Problem> {
-    let words: Vec<String> = listed.query.split_whitespace().map(str::to_lowercase).collect();
+    let words = listed.query.split_whitespace().map(str::to_lowercase);
+    let words: Arc<Vec<String>> = Arc::new(words.collect());
     let is_all = words.is_empty() && listed.kind.is_none();
     let mut query = ListQuery {
         order: ListOrder::Updated,
@@ -42,9 +45,23 @@ pub(super) async fn page(
     loop {
         let page = desk.engine.list(desk.context, desk.store, &query).await?;
         scanned += page.items.len();
-        for item in page.items {
-            let ListItem::Memory(memory) = item else { continue };
-            if !matches(&memory, listed.kind, &words) || !desk.is_entry(&memory).await? {
+        let memories = page.items.into_iter().filter_map(|item| match item {
+            ListItem::Memory(memory) => Some(memory),
+            ListItem::Directory(_) => None,
+        });
+        let mut memories: Vec<_> = memories.collect();
+        let (kind, wanted) = (listed.kind, Arc::clone(&words));
+        // What is only listed has nothing looked for in it.
+        let bytes = match words.is_empty() {
+            true => 0,
+            false => size::of_all(memories.iter().map(|memory| &**memory)),
+        };
+        let matching = desk.engine.computed(bytes, move || {
+            memories.retain(|memory| matches(memory, kind, &wanted));
+            memories
+        });
+        for memory in matching.await? {
+            if !desk.is_entry(&memory).await? {
                 continue;
             }
             if shown.len() == limit {

@@ -86,6 +86,21 @@ pub(super) struct EntriesBody {
     pub(super) search_coverage: Option<CoverageBody>,
 }
 
+impl EntriesBody {
+    /// About how long it becomes.
+    pub(super) fn bytes(&self) -> usize {
+        self.items.iter().map(EntryBody::bytes).sum()
+    }
+}
+
+impl EntryBody {
+    /// About how long it becomes.
+    pub(super) fn bytes(&self) -> usize {
+        let metadata = self.metadata.as_ref().map_or(0, |metadata| metadata.get().len());
+        ENTRY_BYTES + metadata + self.content.as_ref().map_or(0, String::len)
+    }
+}
+
 /// How many entries can be found by meaning.
 #[derive(Serialize, ToSchema)]
 #[schema(as = MobiusSearchCoverage)]
@@ -95,6 +110,9 @@ pub(super) struct CoverageBody {
     /// Whether that is all of them.
     pub(super) complete: bool,
 }
+
+/// What an entry takes beside its content and metadata, about.
+const ENTRY_BYTES: usize = 512;
 
 /// An answer with a JSON body.
 pub(super) fn json(status: StatusCode, body: &impl Serialize) -> Response<Body> {

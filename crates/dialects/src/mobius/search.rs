@@ -12,7 +12,7 @@ use super::summary::Counts;
 use loci_engine::Error;
 use loci_engine::search::{Mode, Reach, SearchAnswer, SearchFilter, SearchRequest, Wanted};
 use loci_model::limit::SEARCH_RESULTS_MAX;
-use loci_model::{Memory, View};
+use loci_model::{At, Memory, View};
 
 /// A page of what is found.
 pub(super) async fn page(
@@ -51,9 +51,17 @@ pub(super) async fn page(
         }
     }
     let end = skipped.saturating_add(limit).min(found.len());
-    let shown = found.get(skipped..end).unwrap_or_default();
     let next = (end < found.len()).then_some(Position::Shown(end));
-    Ok(body(call, listed, shown, next, coverage))
+    let mut shown = Vec::new();
+    for memory in found.get(skipped..end).unwrap_or_default() {
+        match desk.engine.get(desk.context, desk.store, &At::Id(memory.id), View::Full).await {
+            Ok(memory) => shown.push(memory),
+            // Gone since.
+            Err(Error::NotFound("memory")) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(body(call, listed, &shown, next, coverage))
 }
 
 async fn find(desk: Desk<'_>, listed: &Listed) -> Result<SearchAnswer, Problem> {
@@ -69,9 +77,10 @@ async fn find(desk: Desk<'_>, listed: &Listed) -> Result<SearchAnswer, Problem> 
     let request = SearchRequest {
         reach: Reach::Store(desk.store),
         wanted,
-        view: View::Full,
+        // Of what is found, only a page is read.
+        view: View::Basic,
         explain: false,
-        content_bytes_max: usize::MAX,
+        content_bytes_max: 0,
         snippet_chars: 0,
         as_of: None,
         wait: None,

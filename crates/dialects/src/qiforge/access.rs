@@ -4,9 +4,10 @@
 //! user's place is done as that user, so the ordinary rules keep everybody else out of it.
 
 use super::options::QiforgeOptions;
-use super::place;
+use super::place::{self, ADDRESSES};
 use axum::http::Extensions;
 use loci_engine::{Context, Engine, Error, Identified, Place, Purpose, Visit, codes};
+use loci_model::query::Amount;
 use loci_model::{Audience, Invalid, KeyScope, Level, Power, StoreId};
 use std::sync::Arc;
 
@@ -79,7 +80,34 @@ pub fn admit(extensions: &Extensions, options: &Arc<QiforgeOptions>) -> Result<A
 /// The knowledge of an oracle, as its reader may see it.
 pub(super) struct Knowledge {
     pub(super) context: Context,
-    place: Place,
+    pub(super) place: Place,
+}
+
+/// The store of a place that may be written, where there is one already. Nothing is made, and who may not
+/// write there is refused.
+pub(super) async fn there_to_write(
+    engine: &Engine,
+    context: &Context,
+    place: &Place,
+) -> Result<Option<StoreId>, Error> {
+    let store = engine.store_at(context, place, Purpose::Change).await?;
+    if let Some(store) = store {
+        engine.require_write(context, store).await?;
+    }
+    Ok(store)
+}
+
+/// The store of a place in which so much is about to be written. It is made after that was admitted, so
+/// what is refused leaves nothing.
+pub(super) async fn admitted(
+    engine: &Engine,
+    context: &Context,
+    place: &Place,
+    more: Amount,
+) -> Result<StoreId, Error> {
+    engine.admit_written(context, ADDRESSES, more).await?;
+    let store = engine.store_at(context, place, Purpose::Write).await?;
+    store.ok_or_else(|| Error::Internal("no store where one was to be made".into()))
 }
 
 impl Access {
@@ -89,21 +117,19 @@ impl Access {
         oracle.is_some_and(|oracle| self.options.owns(&self.visit.user, oracle))
     }
 
-    /// The user's own place; `None` when nothing was ever written there.
+    /// The user's own place.
+    pub(super) fn place(&self) -> Result<Place, Error> {
+        let room = self.visit.room.as_deref().filter(|_| !self.options.ignores_room);
+        Ok(place::of_user(&self.visit.user, self.visit.oracle.as_deref(), room)?)
+    }
+
+    /// The store of the user's own place; `None` when nothing was ever written there.
     pub(super) async fn own(
         &self,
         engine: &Engine,
         purpose: Purpose,
     ) -> Result<Option<StoreId>, Error> {
-        let room = self.visit.room.as_deref().filter(|_| !self.options.ignores_room);
-        let place = place::of_user(&self.visit.user, self.visit.oracle.as_deref(), room)?;
-        engine.store_at(&self.context, &place, purpose).await
-    }
-
-    /// The user's own place, made if need be.
-    pub(super) async fn own_to_write(&self, engine: &Engine) -> Result<StoreId, Error> {
-        let store = self.own(engine, Purpose::Write).await?;
-        store.ok_or_else(|| Error::Internal("no store where one was to be made".into()))
+        engine.store_at(&self.context, &self.place()?, purpose).await
     }
 
     /// The oracles whose knowledge a request may search: the one the user comes through, and open

@@ -106,7 +106,8 @@ pub(super) async fn search_enhanced_batch(call: Call) -> Answer {
     for some in queries.chunks(QUERIES_AT_ONCE) {
         results.extend(try_join_all(some.iter().map(|query| answer(&call, query))).await?);
     }
-    Ok(json(&BatchAnswer { results }))
+    let bytes = results.len() * CONTENT_BYTES_MAX;
+    Ok(call.engine.written(bytes, move || json(&BatchAnswer { results })).await?)
 }
 
 async fn answer(call: &Call, written: &Value) -> Result<Slot, Error> {

@@ -7,13 +7,12 @@
 //! came through: messages are numbered, what comes is compared with the newest ones of its
 //! conversation, and numbers are taken on condition that nobody took them meanwhile.
 
-use super::access::Refusal;
+use super::access::{Refusal, admitted, there_to_write};
 use super::call::{Answer, Call};
 use super::episode::{DESCRIPTION_CHARS_MAX, KIND, LABEL_CHARS_MAX, NewEpisode, line, told};
 use super::error::{RefusalBody, json};
-use super::place::ADDRESSES;
 use axum::http::StatusCode;
-use loci_engine::Error;
+use loci_engine::{Context, Error};
 use loci_model::query::{Amount, Direction, ListItem, ListQuery};
 use loci_model::{
     Content, Digest, Edit, Memory, MemoryPath, PathPrefix, StoreId, View, Visibility, limit,
@@ -139,21 +138,32 @@ fn message(value: &Value) -> Result<Option<Message<'_>>, String> {
     Ok(is_said.then_some(Message { content, role, speaker, conversation }))
 }
 
+impl Message<'_> {
+    /// What it takes of a visitor's allowance.
+    fn bytes(&self) -> u64 {
+        (self.content.len() + self.speaker.len() + self.conversation.len()) as u64
+    }
+}
+
 /// Keeps what is not there yet; says how many.
 async fn keep(call: &Call, messages: &[Message<'_>]) -> Result<usize, Error> {
-    let store = call.access.own_to_write(&call.engine).await?;
-    let context = &call.access.context;
-    // Asked before anything is read, because reading allows less.
-    call.engine.require_write(context, store).await?;
-    let mut turn = call.engine.turn(store, FOLDER).await?;
-    let mut room = Room::read(call, store, messages).await?;
+    // An idempotency key stands for one commit, and this may take many. A repeated request adds nothing
+    // all the same: its messages are known.
+    let context = &Context { idempotency: None, ..call.access.context.clone() };
+    let place = call.access.place()?;
+    let mut turn = call.engine.turn_at(&place).await?;
+    let mut room = match there_to_write(&call.engine, context, &place).await? {
+        Some(store) => Room::read(call, store, messages).await?,
+        None => Room::default(),
+    };
     let (mut done, mut added) = (room.known, 0);
     let new = &messages[done..];
-    if !new.is_empty() {
-        let bytes = new.iter().map(|one| one.content.len() as u64).sum();
-        let amount = Amount { memories: new.len() as u64, bytes };
-        call.engine.admit_written(context, ADDRESSES, amount).await?;
+    if new.is_empty() {
+        return Ok(added);
     }
+    let bytes = new.iter().map(Message::bytes).sum();
+    let amount = Amount { memories: new.len() as u64, bytes };
+    let store = admitted(&call.engine, context, &place, amount).await?;
     while done < messages.len() {
         let rest = &messages[done..];
         let batch = &rest[..rest.len().min(BATCH)];
@@ -199,6 +209,7 @@ fn edits(messages: &[Message<'_>], last: u64, is_first: bool) -> Result<Vec<Edit
 }
 
 /// What a room holds, as far as it is about messages that are handed over.
+#[derive(Default)]
 struct Room {
     /// The newest number.
     last: u64,
@@ -208,7 +219,7 @@ struct Room {
 
 impl Room {
     async fn read(call: &Call, store: StoreId, messages: &[Message<'_>]) -> Result<Self, Error> {
-        let mut room = Self { last: 0, known: 0 };
+        let mut room = Self::default();
         let Some(first) = messages.first() else { return Ok(room) };
         let mut query = ListQuery {
             prefix: PathPrefix::parse(FOLDER)?,

@@ -6,16 +6,15 @@
 
 mod schema;
 
-use super::access::Access;
+use super::access::{Access, admitted, there_to_write};
 use super::episode::{self, DESCRIPTION_CHARS_MAX, LABEL_CHARS_MAX, NewEpisode};
 use super::find::find;
-use super::place::ADDRESSES;
 use super::query::{Query, required, text_of};
 use super::remove;
 use loci_engine::knowledge::FactId;
-use loci_engine::{Context, Engine, Error, Purpose};
+use loci_engine::{Context, Engine, Error, Place};
 use loci_model::query::Amount;
-use loci_model::{MemoryPath, Outcome, StoreId, Visibility, limit};
+use loci_model::{MemoryPath, Outcome, Visibility, limit};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -108,8 +107,8 @@ impl Tools {
             }
             "add_memory" => {
                 let new = New::read(arguments)?;
-                let store = access.own_to_write(engine).await.map_err(told)?;
-                let kept = new.keep(engine, &access.context, store, Visibility::Context).await;
+                let place = access.place().map_err(told)?;
+                let kept = new.keep(engine, &access.context, &place, Visibility::Context).await;
                 added(&kept.map_err(told)?)
             }
             "add_oracle_knowledge" => self.add_knowledge(access, arguments).await?,
@@ -149,9 +148,7 @@ impl Tools {
             _ => return Err("knowledge_space_type must be public or private".to_owned()),
         };
         let knowledge = access.knowledge_to_write(&self.0).await.map_err(told)?;
-        let store = knowledge.store(&self.0, Purpose::Write).await.map_err(told)?;
-        let store = store.ok_or("the knowledge of this oracle cannot be kept")?;
-        let kept = new.keep(&self.0, &knowledge.context, store, visibility).await;
+        let kept = new.keep(&self.0, &knowledge.context, &knowledge.place, visibility).await;
         Ok(added(&kept.map_err(told)?))
     }
 }
@@ -192,13 +189,14 @@ impl<'a> New<'a> {
         self,
         engine: &Engine,
         context: &Context,
-        store: StoreId,
+        place: &Place,
         visibility: Visibility,
     ) -> Result<Outcome, Error> {
         // Asked before anything is counted, because asking costs nothing.
-        engine.require_write(context, store).await?;
-        let amount = Amount { memories: 1, bytes: self.content.len() as u64 };
-        engine.admit_written(context, ADDRESSES, amount).await?;
+        there_to_write(engine, context, place).await?;
+        let texts = [self.name, self.content, self.source, self.description];
+        let bytes = texts.iter().map(|text| text.len() as u64).sum();
+        let store = admitted(engine, context, place, Amount { memories: 1, bytes }).await?;
         let seams = engine.seams();
         let id = Uuid::from_u128(seams.memory_id(seams.now()).as_u128());
         let new = NewEpisode {

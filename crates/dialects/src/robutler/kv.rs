@@ -10,6 +10,7 @@ use super::render::{DoneBody, EntriesBody, EntryBody, json};
 use super::value::Value;
 use super::{list, memory};
 use crate::key::Name;
+use crate::size;
 use loci_engine::{Context, Error, Purpose};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -150,12 +151,16 @@ pub(super) async fn first_read(call: Call) -> Answer {
         Err(Error::NotFound("memory")) => None,
         found => Some(found?),
     };
-    Ok(json(&KeyValueBody {
-        found: found.is_some(),
-        key: &name.key,
-        namespace: &name.namespace,
-        value: found.as_ref().map(Value::of),
-    }))
+    let bytes = size::of_all(&found);
+    let write = move || {
+        json(&KeyValueBody {
+            found: found.is_some(),
+            key: &name.key,
+            namespace: &name.namespace,
+            value: found.as_ref().map(Value::of),
+        })
+    };
+    Ok(call.engine.written(bytes, write).await?)
 }
 
 /// Writes a value.

@@ -5,6 +5,7 @@ use super::entry::Desk;
 use super::place::Place;
 use super::render::{EntriesBody, EntryBody, Writers, json};
 use crate::key::Name;
+use crate::size;
 use loci_engine::{Context, Error};
 use loci_model::query::{ListItem, ListQuery};
 use loci_model::{At, Memory, PrincipalId, View};
@@ -64,9 +65,13 @@ pub(super) async fn answer(call: &Call, context: &Context, place: &Place) -> Ans
         }
     }
     let writers = Writers::of(&call.engine, context, memories.iter()).await?;
-    let shown = memories.iter();
-    let shown = shown.map(|memory| EntryBody::of(memory, &place.name, writers.name(memory)));
-    Ok(json(&EntriesBody { entries: shown.collect(), truncated }))
+    let (bytes, name) = (size::of_all(&memories), place.name.clone());
+    let write = move || {
+        let shown = memories.iter();
+        let shown = shown.map(|memory| EntryBody::of(memory, &name, writers.name(memory)));
+        json(&EntriesBody { entries: shown.collect(), truncated })
+    };
+    Ok(call.engine.written(bytes, write).await?)
 }
 
 /// The memories that are wanted and whether there may be more: a few more than an answer holds, with

@@ -9,6 +9,7 @@ use super::render::{DoneBody, EntriesBody, EntryBody, Writers, done, json};
 use super::value::Kept;
 use super::{list, reach, share};
 use crate::key::Name;
+use crate::size;
 use loci_engine::{Context, Error, Purpose};
 use loci_model::Audience;
 
@@ -212,7 +213,9 @@ pub(super) async fn read_entry(
     let store = place.store.ok_or(Error::NotFound("memory"))?;
     let memory = Desk::at(&call.engine, context, store).await?.read(&name).await?;
     let writers = Writers::of(&call.engine, context, [&memory].into_iter()).await?;
-    Ok(json(&EntryBody::of(&memory, &place.name, writers.name(&memory))))
+    let (bytes, name) = (size::of(&memory), place.name.clone());
+    let write = move || json(&EntryBody::of(&memory, &name, writers.name(&memory)));
+    Ok(call.engine.written(bytes, write).await?)
 }
 
 /// Writes an entry into a place that was looked for to be written to.

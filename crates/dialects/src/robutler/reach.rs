@@ -6,6 +6,7 @@ use super::error::Problem;
 use super::place::Place;
 use super::render::{EntriesBody, EntryBody, Writers, json};
 use crate::reach::{self, Reachable, level_name};
+use crate::size;
 use axum::http::{HeaderName, HeaderValue};
 use loci_engine::search::{Reach, SearchAnswer, SearchRequest, Wanted};
 use loci_engine::{Context, Purpose};
@@ -105,13 +106,17 @@ pub(super) async fn search(call: &Call) -> Answer {
     hits.retain(|hit| hit.memory.content.is_some());
     let memories = hits.iter().map(|hit| &hit.memory);
     let writers = Writers::of(&call.engine, &context, memories).await?;
-    let entries = hits.iter().map(|hit| {
-        let store = names.iter().find(|(store, _)| *store == hit.memory.store);
-        let store = store.map(|(_, name)| name.as_str()).unwrap_or_default();
-        EntryBody::of(&hit.memory, store, writers.name(&hit.memory)).scored(hit.score)
-    });
-    let truncated = contents_left_out > 0;
-    let mut answer = json(&EntriesBody { entries: entries.collect(), truncated });
+    let bytes = size::of_all(hits.iter().map(|hit| &hit.memory));
+    let write = move || {
+        let entries = hits.iter().map(|hit| {
+            let store = names.iter().find(|(store, _)| *store == hit.memory.store);
+            let store = store.map(|(_, name)| name.as_str()).unwrap_or_default();
+            EntryBody::of(&hit.memory, store, writers.name(&hit.memory)).scored(hit.score)
+        });
+        let truncated = contents_left_out > 0;
+        json(&EntriesBody { entries: entries.collect(), truncated })
+    };
+    let mut answer = call.engine.written(bytes, write).await?;
     if left_out > 0 {
         answer.headers_mut().insert(LEFT_OUT, HeaderValue::from(left_out));
     }

@@ -62,6 +62,11 @@ impl Answer {
         Self { result, content, is_error: false }
     }
 
+    /// About how long it becomes.
+    pub(super) fn bytes(&self) -> usize {
+        self.result.get().len() + self.content.len()
+    }
+
     /// A refusal as plain text.
     pub(super) fn refused(words: String) -> Self {
         Self { result: json_of(&words), content: words, is_error: true }

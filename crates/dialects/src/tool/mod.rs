@@ -116,7 +116,10 @@ async fn define(State(door): State<Arc<Door>>, request: Request) -> Response<Bod
 async fn execute(State(door): State<Arc<Door>>, request: Request) -> Response<Body> {
     let id = request.extensions().get::<RequestId>().copied();
     match run(&door, request).await {
-        Ok(answer) => json_response(&answer),
+        Ok(answer) => {
+            let written = door.engine.written(answer.bytes(), move || json_response(&answer));
+            written.await.unwrap_or_else(|error| refusal(&error, id))
+        }
         Err(error) => refusal(&error, id),
     }
 }

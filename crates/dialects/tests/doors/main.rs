@@ -6,6 +6,7 @@
 
 mod crowd;
 mod golden;
+mod heavy;
 mod kilroy;
 mod mobius;
 mod qiforge;

@@ -223,7 +223,9 @@ impl Engine {
             before_seq: None,
             limit: 1,
         };
-        let (versions, _) = self.all_versions(&pass, &history, VERSIONS_MAX).await?;
+        let engine = self.clone();
+        let looked_at = async move { engine.all_versions(&pass, &history, VERSIONS_MAX).await };
+        let (versions, _) = self.compute(looked_at).await?;
         let (store, source, memory) = (facts.store, source.id, summary.memory);
         Ok(Some(Derived { store, source, memory, live, versions }))
     }

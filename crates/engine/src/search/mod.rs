@@ -24,6 +24,7 @@ pub use loci_search::text::TextQuery;
 pub use loci_search::text::snippet::Snippet;
 pub use loci_search::{Explanation, Fusion, Mode, Recency, SearchFilter, Signals, Span, Wanted};
 pub use loci_storage::AsOf;
+pub(crate) use past::{too_much_past, weight};
 pub(crate) use state::News;
 pub use state::SearchOptions;
 

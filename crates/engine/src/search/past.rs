@@ -18,12 +18,13 @@ use loci_storage::{AsOf, FeedEnd, StorageError};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
 
 /// Texts read at once.
 const PAGE: usize = 1000;
 /// How long a search of the past waits for its turn.
 const TURN_PATIENCE: Duration = Duration::from_secs(10);
-const BUSY: &str = "searches of the past take turns, and others are waiting; try again";
+const BUSY: &str = "looks at the past take turns, and others are waiting; try again";
 
 /// What stood at the moment, without content.
 #[derive(Default)]
@@ -41,7 +42,7 @@ impl Past {
 }
 
 /// About how many bytes a memory takes, but for its content.
-fn weight(memory: &Memory) -> usize {
+pub(crate) fn weight(memory: &Memory) -> usize {
     let attributes = &memory.attributes;
     let texts = [
         &attributes.kind,
@@ -57,7 +58,23 @@ fn weight(memory: &Memory) -> usize {
     2 * size_of::<Memory>() + memory.path.as_str().len() + texts + metadata + tags
 }
 
+/// Why a moment cannot be looked at.
+pub(crate) fn too_much_past() -> Error {
+    let why = "names a moment at which there was more than this server may hold for a look at the past; \
+               ask about fewer stores, or raise search.memory_mb";
+    Invalid::new("as_of", why).into()
+}
+
 impl Engine {
+    /// The turn of whoever looks at the past.
+    pub(crate) async fn past_turn(&self) -> Result<OwnedSemaphorePermit> {
+        let turn = Arc::clone(&self.search.pasts).acquire_owned();
+        match tokio::time::timeout(TURN_PATIENCE, turn).await {
+            Ok(Ok(turn)) => Ok(turn),
+            Ok(Err(_)) | Err(_) => Err(Error::Unavailable(BUSY)),
+        }
+    }
+
     pub(crate) async fn search_past(
         &self,
         context: &Context,
@@ -65,9 +82,7 @@ impl Engine {
         at: AsOf,
     ) -> Result<SearchAnswer> {
         let (pass, passes) = self.reach_past(context, request).await?;
-        let turn = Arc::clone(&self.search.pasts).acquire_owned();
-        let turn = tokio::time::timeout(TURN_PATIENCE, turn).await;
-        let turn = turn.map_err(|_| Error::Unavailable(BUSY))?;
+        let turn = self.past_turn().await?;
         let (engine, request) = (self.clone(), request.clone());
         self.compute(async move {
             let found = engine.found_in_past(&pass, &passes, &request, at).await;
@@ -171,9 +186,7 @@ impl Engine {
                 past.add(memory);
             }
             if index.bytes() + past.bytes + others > self.search.past_bytes_max {
-                let why = "names a moment at which there was more than this server may hold for a \
-                           search of the past; search fewer stores, or raise search.memory_mb";
-                return Err(Invalid::new("as_of", why).into());
+                return Err(too_much_past());
             }
             match page.next {
                 Some(next) => after = next,
@@ -194,6 +207,9 @@ impl Engine {
                     if let Some(vectors) = row.and_then(|row| vector::decode(&row, dims)) {
                         index.set_vectors(*id, *head, &vectors);
                     }
+                }
+                if index.bytes() + past.bytes + others > self.search.past_bytes_max {
+                    return Err(too_much_past());
                 }
             }
             let found = usable.iter().find(|generation| generation.id == chosen.generation);

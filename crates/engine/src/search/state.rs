@@ -28,6 +28,9 @@ const REST_MICROS: i64 = 2_000_000;
 /// Searches of the past that run at the same time.
 const PASTS_AT_ONCE: usize = 1;
 
+/// Large answers that are written down at the same time.
+const WRITTEN_AT_ONCE: usize = 2;
+
 /// How search is set up.
 #[derive(Clone)]
 pub struct SearchOptions {
@@ -75,6 +78,8 @@ pub(crate) struct SearchState {
     pub(crate) past_bytes_max: usize,
     /// Turns for what computes for long.
     pub(crate) computing: Arc<Semaphore>,
+    /// Turns for writing down answers that are large.
+    pub(crate) writing: Arc<Semaphore>,
     /// Somebody wrote, for whoever makes vectors.
     pub(crate) written: Notify,
     /// The same for everybody who waits for it.
@@ -100,6 +105,7 @@ impl SearchState {
             pasts: Arc::new(Semaphore::new(PASTS_AT_ONCE)),
             past_bytes_max: options.past_bytes_max,
             computing: Arc::new(Semaphore::new(options.searches_at_once.max(1))),
+            writing: Arc::new(Semaphore::new(WRITTEN_AT_ONCE)),
             written: Notify::new(),
             news: watch::Sender::default(),
             writes: AtomicU64::new(0),

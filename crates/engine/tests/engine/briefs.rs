@@ -7,14 +7,15 @@ use loci_model::{
     At, Attributes, AttributesPatch, Content, Edit, EditOp, Expect, Memory, MemoryPath, OnSame,
     StoreId, Visibility,
 };
+use std::sync::Arc;
 
 fn name(memory: &Memory) -> Option<String> {
     Some(memory.path.as_str().trim_start_matches('/').to_owned())
 }
 
 async fn brief(stage: &Stage, store: StoreId, mode: BriefMode, bytes_max: usize) -> Result<Brief> {
-    let request = BriefRequest { store, mode, bytes_max, name: &name };
-    stage.engine.brief(&stage.admin, &request).await
+    let request = BriefRequest { store, mode, bytes_max, name: Arc::new(name) };
+    stage.engine.brief(&stage.admin, request).await
 }
 
 async fn write(stage: &Stage, store: StoreId, at: &str, content: Content, attributes: Attributes) {

@@ -4,6 +4,7 @@
 mod audit;
 mod briefs;
 mod compaction;
+mod console;
 mod dump;
 mod embedder;
 mod erasure;
@@ -13,6 +14,7 @@ mod homes;
 mod identity;
 mod knowledge;
 mod lifecycle;
+mod listing_past;
 mod places;
 mod reading;
 mod search;

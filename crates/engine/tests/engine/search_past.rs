@@ -1,13 +1,16 @@
 //! Searching a store as it stood: by time, by feed number, by version. What was scrubbed since does
 //! not come back, and neither does what is hidden now.
 
+use crate::embedder::WordSum;
 use crate::stage::{Stage, asking, full_key, paths, paths_by_word};
+use loci_engine::search::embed::Embedder;
 use loci_engine::search::{AsOf, Mode, Reach, SearchOptions, SearchRequest, Wanted};
 use loci_engine::{Error, NewKey};
 use loci_model::{
     At, Attributes, AttributesPatch, Audience, Edit, EditOp, Expect, OnSame, Visibility,
 };
 use loci_model::{MemoryId, StoreId, VersionId};
+use std::sync::Arc;
 
 fn at(store: StoreId, text: &str, moment: AsOf) -> SearchRequest {
     let wanted = Wanted { mode: Mode::Lexical, ..Wanted::new(text, 100) };
@@ -205,4 +208,28 @@ async fn many_searches_of_the_past_take_turns_and_are_all_answered() {
     for asked in asking.collect::<Vec<_>>() {
         assert_eq!(asked.await.unwrap(), 10);
     }
+}
+
+#[tokio::test]
+async fn vectors_of_the_past_count_as_well() {
+    let embedder = Arc::new(WordSum::new("words-4096", 4096));
+    let embedders: Vec<Arc<dyn Embedder>> = vec![embedder];
+    let options = SearchOptions { embedders, past_bytes_max: 200_000, ..SearchOptions::default() };
+    let stage = Stage::searching(options).await;
+    let store = stage.store("s").await.id;
+    for n in 0..60 {
+        stage.put(store, &format!("/{n}"), &format!("tea number {n}")).await;
+    }
+    stage.follow().await;
+    let by = |mode| {
+        let wanted = Wanted { mode, ..Wanted::new("tea", 10) };
+        SearchRequest { as_of: Some(AsOf::Seq(60)), ..asking(store, wanted) }
+    };
+    // The words alone are not too much.
+    assert_eq!(stage.search(&by(Mode::Lexical)).await.hits.len(), 10);
+    let refused = stage.engine.search(&stage.admin, &by(Mode::Semantic)).await;
+    assert!(
+        matches!(&refused, Err(Error::Invalid(invalid)) if invalid.field == "as_of"),
+        "{refused:?}"
+    );
 }

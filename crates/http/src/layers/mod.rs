@@ -33,7 +33,7 @@ use http::{HeaderName, HeaderValue, Method, StatusCode};
 use loci_engine::{Context, Engine, Error, Identified, as_one_request};
 use loci_model::{Audience, Caller, PrincipalId, RequestId};
 use rate::RateLimit;
-use slow::SlowDown;
+use slow::{SlowDown, Slowed};
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -52,6 +52,8 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// What requests that no route matches are counted and logged under.
 const NO_ROUTE: &str = "none";
+const TOO_MANY_FAILURES: &str =
+    "too many credentials from this address open nothing; look at them, and try again later";
 
 /// What all requests share.
 struct Shared {
@@ -194,6 +196,16 @@ impl Shared {
                 response.headers_mut().insert(http::header::ALLOW, allow);
             }
         }
+        let is_newcomer = openness == Openness::Newcomers;
+        seen.is_failure |= is_newcomer && response.status() == StatusCode::UNAUTHORIZED;
+        let slowed = match peer {
+            Some(Peer(from)) if seen.is_failure => self.slow.after_failure(from, Instant::now()),
+            _ => Slowed::default(),
+        };
+        if slowed.is_too_much {
+            let refused = Failure::new(StatusCode::TOO_MANY_REQUESTS, TOO_MANY_FAILURES);
+            response = refused.retry_after(slowed.wait.as_secs()).render(id, shape);
+        }
         let shown = HeaderValue::from_maybe_shared(Bytes::from(id.to_string()));
         let shown = shown.expect("ids are plain ASCII");
         if shape == Shape::Coded {
@@ -205,13 +217,8 @@ impl Shared {
             self.mark_stale(&mut response, openness != Openness::Anybody).await;
         }
         self.note(&seen, &response);
-        let is_newcomer = openness == Openness::Newcomers;
-        seen.is_failure |= is_newcomer && response.status() == StatusCode::UNAUTHORIZED;
-        if let (true, Some(Peer(from))) = (seen.is_failure, peer) {
-            let wait = self.slow.after_failure(from, Instant::now());
-            if !wait.is_zero() {
-                tokio::time::sleep(wait).await;
-            }
+        if !slowed.wait.is_zero() {
+            tokio::time::sleep(slowed.wait).await;
         }
         response
     }

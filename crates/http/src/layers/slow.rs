@@ -1,8 +1,10 @@
 //! Slows down an address whose credentials keep opening nothing: the first failures are answered at
-//! once, later ones one after the other, each a moment later than the one before, up to a second.
+//! once, later ones one after the other, each a moment later than the one before, up to ten seconds, however
+//! many connections they come by. What would have to wait longer waits as long and is told to slow down.
 //!
 //! Only answers to failures wait, and only after the credential was looked up. So a valid key is never
-//! held up, whoever shares an address with a guesser, and nobody can be locked out.
+//! held up, whoever shares an address with a guesser, and nobody can be locked out. A refusal waits like any
+//! other answer: at once, it would tell a guesser sooner that the guess was wrong.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -15,9 +17,18 @@ const FREE: f64 = 300.0;
 /// How many it earns back in a second, which is how fast its failures are answered then.
 const PER_SECOND: f64 = 20.0;
 /// How long one answer waits at most, in seconds.
-const WAIT_MAX: f64 = 1.0;
+const WAIT_MAX: f64 = 10.0;
 /// Addresses that are counted at once.
 const COUNTED_MAX: usize = 10_000;
+
+/// What the answer to a failure has to do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Slowed {
+    /// Wait so long.
+    pub(super) wait: Duration,
+    /// Say that there were too many.
+    pub(super) is_too_much: bool,
+}
 
 /// The failures of all addresses.
 #[derive(Default)]
@@ -38,8 +49,8 @@ impl Count {
 }
 
 impl SlowDown {
-    /// Counts one more failure of an address; says how long its answer has to wait.
-    pub(super) fn after_failure(&self, from: IpAddr, now: Instant) -> Duration {
+    /// Counts one more failure of an address.
+    pub(super) fn after_failure(&self, from: IpAddr, now: Instant) -> Slowed {
         let from = network(from);
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.len() >= COUNTED_MAX && !counts.contains_key(&from) {
@@ -50,9 +61,11 @@ impl SlowDown {
             }
         }
         let count = counts.entry(from).or_insert(Count { left: FREE, at: now });
-        count.left = (count.left_at(now) - 1.0).max(-WAIT_MAX * PER_SECOND);
-        count.at = now;
-        Duration::from_secs_f64((-count.left).max(0.0) / PER_SECOND)
+        let left = count.left_at(now) - 1.0;
+        let least = -WAIT_MAX * PER_SECOND;
+        *count = Count { left: left.max(least), at: now };
+        let wait = Duration::from_secs_f64((-count.left).max(0.0) / PER_SECOND);
+        Slowed { wait, is_too_much: left < least }
     }
 }
 
@@ -72,17 +85,20 @@ mod tests {
     fn failures_wait_once_the_free_ones_are_used_and_never_long() {
         let (slow, start) = (SlowDown::default(), Instant::now());
         let (one, other): (IpAddr, IpAddr) = ([192, 0, 2, 1].into(), [192, 0, 2, 2].into());
+        let wait = |millis| Slowed { wait: Duration::from_millis(millis), is_too_much: false };
         for _ in 0..300 {
-            assert_eq!(slow.after_failure(one, start), Duration::ZERO);
+            assert_eq!(slow.after_failure(one, start), wait(0));
         }
-        assert_eq!(slow.after_failure(one, start), Duration::from_millis(50));
-        assert_eq!(slow.after_failure(one, start), Duration::from_millis(100));
+        for number in 1..=200 {
+            assert_eq!(slow.after_failure(one, start), wait(50 * number));
+        }
         for _ in 0..1000 {
-            assert!(slow.after_failure(one, start) <= Duration::from_secs(1));
+            let most = Slowed { is_too_much: true, ..wait(10_000) };
+            assert_eq!(slow.after_failure(one, start), most);
         }
-        assert_eq!(slow.after_failure(other, start), Duration::ZERO, "addresses do not share");
-        let later = start + Duration::from_secs(2);
-        assert_eq!(slow.after_failure(one, later), Duration::ZERO, "it passes");
+        assert_eq!(slow.after_failure(other, start), wait(0), "addresses do not share");
+        let later = start + Duration::from_millis(10_100);
+        assert_eq!(slow.after_failure(one, later), wait(0), "it passes");
     }
 
     #[test]

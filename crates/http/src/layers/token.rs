@@ -23,6 +23,9 @@ const TOKEN_BYTES_MAX: usize = 8 * 1024;
 const LEEWAY_SECS: i64 = 30;
 /// A shared secret that is shorter can be guessed.
 const SECRET_BYTES_MIN: usize = 32;
+/// In how many seconds a token must end, and how many there may be from its making to its end, unless the
+/// operator says otherwise.
+const LIFETIME_SECS: u32 = 86_400;
 /// The last second with a year of four digits.
 const LAST_SECOND: i64 = 253_402_300_799;
 /// Where a token says which agent it is for, if the operator does not say.
@@ -44,6 +47,8 @@ pub struct TokenOptions {
     pub audience: Option<String>,
     /// The claim that names the agent.
     pub agent_claim: Option<String>,
+    /// How many seconds a token may last; a day if nothing is said.
+    pub lifetime_max: Option<u32>,
 }
 
 /// Verifies tokens.
@@ -53,6 +58,7 @@ pub struct Tokens {
     issuer: Option<String>,
     audience: Option<String>,
     agent_claim: Option<String>,
+    lifetime_max: i64,
 }
 
 impl fmt::Debug for Tokens {
@@ -90,6 +96,7 @@ impl Tokens {
             issuer: options.issuer,
             audience: options.audience,
             agent_claim: options.agent_claim,
+            lifetime_max: options.lifetime_max.unwrap_or(LIFETIME_SECS).into(),
         })
     }
 
@@ -143,6 +150,15 @@ impl Tokens {
         let end = moment(end).ok_or(INVALID)?.plus_secs(LEEWAY_SECS);
         if end <= now {
             return Err(Error::Unauthenticated("the token has expired"));
+        }
+        let made = match claims.get("iat") {
+            Some(made) => moment(made).ok_or(INVALID)?.min(now),
+            None => now,
+        };
+        if end > made.plus_secs(self.lifetime_max + 2 * LEEWAY_SECS) {
+            return Err(Error::Unauthenticated(
+                "the token lasts longer than this server takes (jwt.token_seconds)",
+            ));
         }
         if let Some(begin) = claims.get("nbf") {
             let begin = moment(begin).ok_or(INVALID)?;

@@ -73,8 +73,8 @@ pub(crate) async fn show(
         return Err(Failure::invalid(format!("max_bytes: takes up to {BYTES_MAX}")));
     }
     let name = |memory: &loci_model::Memory| Some(memory.path.as_str().to_owned());
-    let request = BriefRequest { store, mode, bytes_max, name: &name };
-    let brief = native.engine.brief(&context, &request).await?;
+    let request = BriefRequest { store, mode, bytes_max, name: Arc::new(name) };
+    let brief = native.engine.brief(&context, request).await?;
     Ok(Json(BriefView {
         kind: "brief",
         bytes: brief.text.len(),

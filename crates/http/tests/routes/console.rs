@@ -4,7 +4,12 @@ use crate::common::{ADMIN, Reply, Server};
 use axum::body::Body;
 use futures_util::StreamExt;
 use http::Request;
+use loci_engine::search::SearchOptions;
 use serde_json::{Value, json};
+use std::future::Future;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Waker};
 use std::time::Duration;
 use tower::ServiceExt;
 
@@ -457,4 +462,52 @@ async fn whoever_opens_all_their_streams_keeps_nobody_else_out() {
     let refused = server.call(&other, "GET", "/console/events", Value::Null).await;
     refused.refused(429, "rate_limit_error");
     Reading::open(&server, ADMIN, "/console/events", None).await;
+}
+
+#[tokio::test]
+async fn the_number_of_plots_is_bounded_for_each_and_for_all() {
+    let server = Server::new().await;
+    let mut keys = vec![ADMIN.to_owned()];
+    for number in 0..4 {
+        let name = format!("bot {number}");
+        server.post("/v1/principals", json!({"name": name, "kind": "agent"})).await.ok();
+        keys.push(server.key(json!({"name": name, "principal": name})).await.1);
+    }
+    let ask = |key: &str| {
+        let (server, key) = (&server, key.to_owned());
+        Box::pin(async move { server.call(&key, "GET", "/console/series", Value::Null).await })
+    };
+    let mut nobody = Context::from_waker(Waker::noop());
+    // All turns are taken by work that waits, so that plots wait for theirs.
+    let (leave, left) = channel::<()>();
+    let left = Arc::new(Mutex::new(left));
+    let mut working = Vec::new();
+    for _ in 0..SearchOptions::default().searches_at_once {
+        let (engine, left) = (server.engine.clone(), Arc::clone(&left));
+        let mut work = Box::pin(async move {
+            engine.computed(usize::MAX, move || left.lock().unwrap().recv()).await
+        });
+        assert!(work.as_mut().poll(&mut nobody).is_pending());
+        working.push(work);
+    }
+    let mut waiting = Vec::new();
+    for key in &keys[..4] {
+        for _ in 0..2 {
+            let mut plot = ask(key);
+            assert!(plot.as_mut().poll(&mut nobody).is_pending());
+            waiting.push(plot);
+        }
+        ask(key).await.refused(429, "rate_limit_error");
+    }
+    ask(&keys[4]).await.refused(503, "api_error");
+    drop(leave);
+    for work in working {
+        assert!(work.await.unwrap().is_err());
+    }
+    for plot in waiting {
+        plot.await.ok();
+    }
+    for key in &keys {
+        ask(key).await.ok();
+    }
 }

@@ -54,6 +54,9 @@ async fn requests_that_take_long_leave_the_threads_that_answer_free() {
         ("GET", of_store("entries?view=full"), Value::Null),
         ("GET", of_store("history?view=full"), Value::Null),
         ("GET", of_store("hygiene?check=secrets"), Value::Null),
+        ("GET", of_store("brief"), Value::Null),
+        ("GET", "/console/series".to_owned(), Value::Null),
+        ("GET", of_store("entries?view=full&as_of=2030-01-01T00:00:00Z"), Value::Null),
     ] {
         // The first one also reads the store into an index.
         for is_counted in [false, true] {

@@ -14,6 +14,7 @@ use loci_engine::brief::{BYTES_MAX, BriefMode, BriefRequest};
 use loci_engine::knowledge::SlotsRequest;
 use loci_engine::search::{Hit, Reach};
 use loci_model::{Memory, StoreId, limit};
+use std::sync::Arc;
 
 /// What fits a query best.
 const HITS: usize = 8;
@@ -98,6 +99,7 @@ async fn fitting(
 async fn index(call: &Call<'_>, store: StoreId, bytes_max: usize) -> Result<String, Trouble> {
     let name = |memory: &Memory| Some(memory.path.to_string());
     let bytes_max = bytes_max.min(BYTES_MAX);
-    let request = BriefRequest { store, mode: BriefMode::Index, bytes_max, name: &name };
-    Ok(call.engine.brief(call.context, &request).await?.text)
+    let name = Arc::new(name);
+    let request = BriefRequest { store, mode: BriefMode::Index, bytes_max, name };
+    Ok(call.engine.brief(call.context, request).await?.text)
 }

@@ -24,6 +24,7 @@ pub(crate) struct JwtSection {
     audience: Option<String>,
     agent_claim: Option<String>,
     new_agents_per_day: Option<u32>,
+    token_seconds: Option<u32>,
 }
 
 impl JwtSection {
@@ -45,6 +46,9 @@ impl JwtSection {
                 return Err("jwt needs secret_env, secret_file or jwks_file".into());
             }
             _ => {}
+        }
+        if self.token_seconds == Some(0) {
+            return Err("jwt.token_seconds must be at least 1".into());
         }
         for (name, value) in [
             ("issuer", &self.issuer),
@@ -81,6 +85,7 @@ impl JwtSection {
             issuer: self.issuer.clone(),
             audience: self.audience.clone(),
             agent_claim: self.agent_claim.clone(),
+            lifetime_max: self.token_seconds,
         });
         tokens.map(Arc::new).map_err(fail)
     }
@@ -239,6 +244,8 @@ mod tests {
         assert!(tokens("jwks_file = '/nowhere/k'").unwrap_err().contains("cannot be read"));
         assert!(tokens("issuer = 'x'").unwrap_err().contains("jwt needs"));
         assert!(tokens("secret_env = 'A'\nsecret_file = 'b'").unwrap_err().contains("only one"));
+        let never = tokens("secret_env = 'A'\ntoken_seconds = 0").unwrap_err();
+        assert!(never.contains("jwt.token_seconds"), "{never}");
         assert!(tokens("secret_env = 'A'\naudience = ''").unwrap_err().contains("jwt.audience"));
         let said = tokens("secret = 'hunter2'").unwrap_err();
         assert!(said.contains("secret") && !said.contains("hunter2"), "{said}");

@@ -274,6 +274,10 @@ fn accesses(server: &Server, api: &mut Api) -> Vec<Access> {
     let (stolen, id) = key_of(server, "thief");
     add("a key", stolen, &whoami, ("DELETE", format!("/v1/api_keys/{id}")), None);
 
+    let (made, session) = made_in_the_console(server);
+    let revoke = ("DELETE", format!("/v1/api_keys/{session}"));
+    add("a key of a console session", made, &whoami, revoke, None);
+
     let (guest, _) = key_of(server, "guest");
     let granted =
         api.client.post(&api.path("/grants"), &json!({"grantee": "guest", "level": "read"}));
@@ -309,6 +313,20 @@ fn accesses(server: &Server, api: &mut Api) -> Vec<Access> {
         add(what, client, &memories, (method, format!("/v1/sessions/{session}{rest}")), None);
     }
     all
+}
+
+/// A key that was made in the console, and its session.
+fn made_in_the_console(server: &Server) -> (Client, String) {
+    let mut browser = server.client_as(None);
+    let page = [("x-loci-console", "1")];
+    let login = json!({"key": loci_it::ADMIN_KEY});
+    let entered = browser.call_with("POST", "/console/login", Some(&login), &page);
+    let cookie = entered.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    let page = [page[0], ("cookie", &cookie)];
+    let made = browser.call_with("POST", "/v1/api_keys", Some(&json!({"name": "made"})), &page);
+    let made = made.ok();
+    let session = made["console_session"].as_str().unwrap().to_owned();
+    (server.client_as(made["secret"].as_str()), session)
 }
 
 /// A new agent and a key of its own.

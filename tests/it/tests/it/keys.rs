@@ -5,7 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loci_it::{ADMIN_KEY, Api, Loci, Needles, Server, Setup, error_type, hits_in, hits_in_dir};
+use loci_it::{
+    ADMIN_KEY, Api, Cluster, Loci, Needles, Server, Setup, error_type, hits_in, hits_in_dir,
+};
 use serde_json::{Value, json};
 
 const SHOWN: &str = "admin key (shown once): ";
@@ -139,6 +141,63 @@ fn revoking_the_key_over_http_works_at_once_too() {
     server.client().delete(&format!("/v1/api_keys/{id}")).ok();
     assert_eq!(status_as(&server, &secret), 401);
     server.stop();
+}
+
+/// Signs in at the first server, makes keys at the last, and signs out at the first again.
+fn signing_out_ends_what_was_made(servers: &[Server]) {
+    let (first, last) = (&servers[0], &servers[servers.len() - 1]);
+    let page = ("x-loci-console", "1");
+    let login = json!({ "key": ADMIN_KEY });
+    let entered = first.client_as(None).call_with("POST", "/console/login", Some(&login), &[page]);
+    let cookie = entered.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    let shown = [page, ("cookie", cookie.as_str())];
+    let mut browser = last.client_as(None);
+    let mut make = |number: usize| {
+        let name = json!({"name": format!("made {number}")});
+        browser.call_with("POST", "/v1/api_keys", Some(&name), &shown).ok()["secret"].clone()
+    };
+    let mut made: Vec<Value> = (0..10).map(&mut make).collect();
+    let by_a_made_one =
+        last.client_as(made[0].as_str()).post("/v1/api_keys", &json!({"name": "x"}));
+    made.push(by_a_made_one.ok()["secret"].clone());
+    let is_open = |server: &Server, key: &Value| status_as(server, key.as_str().unwrap()) == 200;
+    assert!(made.iter().all(|key| servers.iter().all(|server| is_open(server, key))));
+    // Whoever makes keys at the same time has none that outlives it.
+    let (racing, done) = thread::scope(|scope| {
+        let racing = scope.spawn(|| {
+            let mut browser = last.client_as(None);
+            let mut made = Vec::new();
+            for number in 0.. {
+                let name = json!({"name": format!("late {number}")});
+                let reply = browser.call_with("POST", "/v1/api_keys", Some(&name), &shown);
+                if reply.status != 200 {
+                    assert_eq!(reply.status, 401, "{}", reply.text());
+                    break;
+                }
+                made.push(reply.json()["secret"].clone());
+            }
+            made
+        });
+        let done = first.client_as(None).call_with("POST", "/console/logout", None, &shown);
+        (racing.join().unwrap(), done)
+    });
+    assert_eq!(done.status, 204, "{}", done.text());
+    for key in made.iter().chain(&racing) {
+        assert!(servers.iter().all(|server| !is_open(server, key)));
+    }
+    // Asked again, there is nobody who could sign out.
+    let again = first.client_as(None).call_with("POST", "/console/logout", None, &shown);
+    assert_eq!(again.status, 401);
+}
+
+#[test]
+fn signing_out_of_the_console_ends_what_was_made_in_it() {
+    signing_out_ends_what_was_made(&[Setup::new().start()]);
+}
+
+#[test]
+fn signing_out_of_the_console_ends_what_was_made_at_another_server() {
+    signing_out_ends_what_was_made(&Cluster::fresh().start_together(2));
 }
 
 #[test]

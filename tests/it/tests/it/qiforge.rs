@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-const MESSAGES: &str = "/qiforge/messages";
+pub(crate) const MESSAGES: &str = "/qiforge/messages";
 const BATCH: &str = "/qiforge/search-enhanced-batch";
-const ROOM: &str = "!room:matrix.example.org";
-const DID: &str = "did:web:memory.example.org";
+pub(crate) const ROOM: &str = "!room:matrix.example.org";
+pub(crate) const DID: &str = "did:web:memory.example.org";
 
 pub(crate) fn now() -> i64 {
     #[expect(clippy::disallowed_methods, reason = "whoever makes tokens has a clock of their own")]
@@ -30,7 +30,7 @@ fn hour(draft: Draft<'_>) -> Draft<'_> {
 }
 
 /// A token of an hour for what a user does through an oracle.
-fn token(user: &Signer, oracle: Option<&Signer>, server: &str) -> String {
+pub(crate) fn token(user: &Signer, oracle: Option<&Signer>, server: &str) -> String {
     match oracle {
         Some(oracle) => delegated(user, oracle, server, now() + 3600),
         None => in_person(user, server, now() + 3600),
@@ -43,7 +43,7 @@ fn call(server: &Server, token: &str, room: Option<&str>, path: &str, body: &Val
     server.client_as(Some(token)).without_beta().call_with("POST", path, Some(body), &headers)
 }
 
-fn message(name: &str, content: &str, title: &str) -> Value {
+pub(crate) fn message(name: &str, content: &str, title: &str) -> Value {
     json!({"content": content, "role_type": "user", "role": name, "name": name,
         "source_description": format!("Chat Session: {title}")})
 }
@@ -199,7 +199,8 @@ fn a_conversation_is_kept_once(servers: &[Server]) {
 
 /// The door as it is opened with nothing else to say.
 pub(crate) const OPEN: &str = "[search]\nembedder = 'none'\n[qiforge]\n";
-const NAMED: &str = "[search]\nembedder = 'none'\n[qiforge]\ndid = 'did:web:memory.example.org'\n";
+pub(crate) const NAMED: &str =
+    "[search]\nembedder = 'none'\n[qiforge]\ndid = 'did:web:memory.example.org'\n";
 
 #[test]
 fn a_conversation_that_is_handed_over_again_is_kept_once() {

@@ -146,6 +146,27 @@ fn a_shared_secret_names_agents() {
 }
 
 #[test]
+fn tokens_end_soon_and_make_so_many_agents_on_one_day() {
+    let config = format!(
+        "{NO_MODEL}[jwt]\nsecret_env = 'TOKEN_SECRET'\nnew_agents_per_day = 2\ntoken_seconds = 600\n"
+    );
+    let setup = Setup::new().config(&config).env("TOKEN_SECRET", SECRET);
+    let server = setup.start();
+    let ask = |agent: &str, secs: i64| status(&server, &hs256(&claims(agent, secs), SECRET));
+    assert_eq!(ask("one", 3600), 401, "it would last too long");
+    assert_eq!((ask("one", 600), ask("two", 60)), (200, 200));
+    let third = server.client_as(Some(&hs256(&claims("three", 60), SECRET)));
+    let refused = { third }.get("/v1/memory_stores");
+    assert_eq!(refused.status, 429, "{}", refused.text());
+    assert!(refused.header("retry-after").is_some());
+    // Who is known comes always, and so does who is made known by others.
+    assert_eq!((ask("one", 60), ask("two", 60), ask("three", 60)), (200, 200, 429));
+    agent(&server, "three");
+    assert_eq!(ask("three", 60), 200);
+    server.stop();
+}
+
+#[test]
 fn the_issuers_keys_can_be_replaced_while_the_server_runs() {
     let setup = Setup::new();
     let file = setup.scratch().join("issuer.json");

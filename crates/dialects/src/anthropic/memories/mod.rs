@@ -11,6 +11,8 @@ use super::call::{Answer, Call};
 use super::error::{Envelope, Problem};
 use super::render::{DeletedBody, PageBody, deleted};
 use super::stores::store_id;
+use crate::size;
+use loci_model::query::ListItem;
 use loci_model::{At, Edit, MemoryId, StoreId, View};
 use render::{ItemBody, MemoryBody};
 use request::{CreateMemory, UpdateMemory};
@@ -57,7 +59,13 @@ pub(super) async fn list(call: Call) -> Answer {
     let query = request::listing(call.query())?;
     let store = store_id(&call)?;
     let page = call.engine.list(&call.context, store, &query).await?;
-    Ok(render::page(&page, query.order, query.direction))
+    let memories = page.items.iter().filter_map(|item| match item {
+        ListItem::Memory(memory) => Some(&**memory),
+        ListItem::Directory(_) => None,
+    });
+    let bytes = size::of_all(memories);
+    let write = move || render::page(&page, query.order, query.direction);
+    Ok(call.engine.written(bytes, write).await?)
 }
 
 /// Reads a memory.
@@ -76,7 +84,9 @@ pub(super) async fn retrieve(call: Call) -> Answer {
     let view = call.query().view(View::Full)?;
     let (store, at) = (store_id(&call)?, At::Id(memory_id(&call)?));
     let memory = call.engine.get(&call.context, store, &at, view).await?;
-    Ok(render::memory(&memory, memory.content.as_ref()))
+    let bytes = size::of(&memory);
+    let write = move || render::memory(&memory, memory.content.as_ref());
+    Ok(call.engine.written(bytes, write).await?)
 }
 
 /// Reads the memory at a path.
@@ -95,7 +105,9 @@ pub(super) async fn retrieve_by_path(call: Call) -> Answer {
     let view = call.query().view(View::Full)?;
     let at = At::Path(None, request::path(call.query())?);
     let memory = call.engine.get(&call.context, store_id(&call)?, &at, view).await?;
-    Ok(render::memory(&memory, memory.content.as_ref()))
+    let bytes = size::of(&memory);
+    let write = move || render::memory(&memory, memory.content.as_ref());
+    Ok(call.engine.written(bytes, write).await?)
 }
 
 /// Changes a memory's content, path or both, optionally only if its content is as expected.
@@ -155,7 +167,9 @@ async fn write(call: &Call, store: StoreId, edit: Edit, view: View) -> Answer {
         }
         (_, given) => given,
     };
-    Ok(render::memory(&memory, content.as_ref()))
+    let bytes = content.as_ref().map_or(0, |content| content.bytes().len());
+    let write = move || render::memory(&memory, content.as_ref());
+    Ok(call.engine.written(bytes, write).await?)
 }
 
 fn memory_id(call: &Call) -> Result<MemoryId, Problem> {

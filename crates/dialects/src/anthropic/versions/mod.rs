@@ -35,7 +35,8 @@ pub(super) async fn list(call: Call) -> Answer {
     let query = request::listing(call.query())?;
     let store = store_id(&call)?;
     let page = call.engine.versions(&call.context, store, &query).await?;
-    Ok(render::page(&page))
+    let bytes = page.items.iter().map(render::bytes_of).sum();
+    Ok(call.engine.written(bytes, move || render::page(&page)).await?)
 }
 
 /// Reads a version; a redacted one too.
@@ -54,7 +55,8 @@ pub(super) async fn retrieve(call: Call) -> Answer {
     let view = call.query().view(View::Full)?;
     let (store, id) = (store_id(&call)?, version_id(&call)?);
     let version = call.engine.version(&call.context, store, id, view).await?;
-    Ok(render::version(&version))
+    let bytes = render::bytes_of(&version);
+    Ok(call.engine.written(bytes, move || render::version(&version)).await?)
 }
 
 /// Redacts a version that is not the current one of a live memory: what it held is gone for good.

@@ -82,7 +82,8 @@ pub(super) fn page(page: &Page<Version, u64>) -> Response<Body> {
     json_with_capacity(&body, bytes)
 }
 
-fn bytes_of(version: &Version) -> usize {
+/// About how long a version becomes.
+pub(super) fn bytes_of(version: &Version) -> usize {
     let content = version.content.as_ref().and_then(Content::text);
     capacity_for(content.map_or(0, str::len))
 }

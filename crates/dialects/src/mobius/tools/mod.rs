@@ -98,7 +98,9 @@ pub(super) async fn invoke(call: Call) -> Answer {
         Ok(output) => InvocationBody { status: "completed", output: Some(output), error: None },
         Err(error) => InvocationBody { status: "failed", output: None, error: Some(error) },
     };
-    Ok(json(StatusCode::OK, &body))
+    // How much a tool found is in its output, which is not measured.
+    let bytes = if body.output.is_some() { usize::MAX } else { 0 };
+    Ok(call.engine.written(bytes, move || json(StatusCode::OK, &body)).await?)
 }
 
 /// The agent's memory. None when it is switched off, for an administrator too, who stands in for a

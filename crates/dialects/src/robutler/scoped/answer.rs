@@ -98,3 +98,25 @@ pub(in crate::robutler) enum AnswerBody {
     /// How many lines of a push changed something.
     Applied { applied: usize },
 }
+
+/// What an entry or a line takes beside its content, about.
+const EACH: usize = 512;
+
+impl AnswerBody {
+    /// About how long it becomes.
+    pub(super) fn bytes(&self) -> usize {
+        let entry = |entry: &EntryBody| EACH + entry.content.len();
+        match self {
+            Self::Entry { entry: found } => found.as_ref().map_or(0, entry),
+            Self::Entries { entries } => entries.iter().map(entry).sum(),
+            Self::Lines { lines, .. } => {
+                let line = |line: &LineBody| match line {
+                    LineBody::Put { content, .. } => EACH + content.len(),
+                    LineBody::Delete { .. } => EACH,
+                };
+                lines.iter().map(line).sum()
+            }
+            Self::Forgotten { .. } | Self::Applied { .. } => 0,
+        }
+    }
+}

@@ -98,7 +98,7 @@ pub(super) async fn read(call: Call) -> Answer {
         Some("sync") => shelf.pull(&namespace(&call)?, query.get("since")?.as_deref()).await?,
         _ => return Err(Problem::invalid("action: expected get, list, search or sync")),
     };
-    Ok(json(&answer))
+    Ok(call.engine.written(answer.bytes(), move || json(&answer)).await?)
 }
 
 /// What `PUT` takes.

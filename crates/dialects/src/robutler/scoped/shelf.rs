@@ -185,7 +185,7 @@ impl<'e> Shelf<'e> {
             wanted,
             view: View::Full,
             explain: true,
-            content_bytes_max: usize::MAX,
+            content_bytes_max: ANSWER_BYTES_MAX,
             snippet_chars: 0,
             as_of: None,
             wait: None,

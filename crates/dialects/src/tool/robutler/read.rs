@@ -115,7 +115,7 @@ pub(super) async fn search(desk: &Desk<'_>, input: &Input) -> Result<Json, Stop>
         wanted: Wanted::new(query, count),
         view: View::Full,
         explain: false,
-        content_bytes_max: usize::MAX,
+        content_bytes_max: VALUES_BYTES_MAX,
         snippet_chars: 0,
         as_of: None,
         wait: None,
@@ -126,7 +126,8 @@ pub(super) async fn search(desk: &Desk<'_>, input: &Input) -> Result<Json, Stop>
     for hit in found.hits {
         let Some(key) = key_of(&hit.memory) else { continue };
         bytes += hit.memory.size_bytes as usize;
-        if bytes > VALUES_BYTES_MAX || !seen.insert((hit.memory.store, key)) {
+        let is_left_out = hit.memory.content.is_none() || bytes > VALUES_BYTES_MAX;
+        if is_left_out || !seen.insert((hit.memory.store, key)) {
             continue;
         }
         let store = names.get(&hit.memory.store).map(String::as_str).unwrap_or_default();

@@ -1,9 +1,11 @@
 //! Conversations: kept whole, in order, once.
 
 use crate::qiforge::world::{ROOM, World, user};
+use loci_engine::{Context, IdempotencyKey, Identified};
 use loci_model::query::{ListItem, ListQuery, StoreQuery};
 use loci_model::{Level, View};
 use serde_json::json;
+use std::sync::Arc;
 
 /// Everything that was said in the only place there is, in the order of its numbers.
 async fn said(world: &World) -> Vec<String> {
@@ -73,6 +75,32 @@ async fn a_long_conversation_is_kept_in_its_order() {
     assert_eq!(world.say(&ana, "A", &all).await, "0 messages added, 2500 known already");
     let expected: Vec<String> = texts.iter().map(|text| format!("Ana: {text}")).collect();
     assert_eq!(said(&world).await, expected);
+}
+
+#[tokio::test]
+async fn an_idempotency_key_keeps_every_batch() {
+    let world = World::new().await;
+    let ana = user("ana");
+    let messages: Vec<_> = (0..2500)
+        .map(|number| json!({"content": format!("line {number}"), "role_type": "user"}))
+        .collect();
+    let body = json!({ "messages": messages }).to_string();
+    let send = async || {
+        let mut extensions = world.extensions(&ana).await;
+        let Identified(found) = extensions.get::<Identified>().unwrap().clone();
+        let key = IdempotencyKey { key: "once".to_owned(), fingerprint: [7; 32] };
+        let context =
+            Context { idempotency: Some(key), ..found.as_ref().as_ref().unwrap().clone() };
+        extensions.insert(Identified(Arc::new(Ok(context))));
+        let sent = world.send_with(extensions, "POST", "/qiforge/messages", body.clone()).await;
+        assert_eq!(sent.0, 202, "{}", sent.1);
+        sent.1["message"].clone()
+    };
+    assert_eq!(send().await, "2500 messages added, 0 known already");
+    let expected: Vec<String> = (0..2500).map(|number| format!("user: line {number}")).collect();
+    assert_eq!(said(&world).await, expected);
+    assert_eq!(send().await, "0 messages added, 2500 known already");
+    assert_eq!(said(&world).await.len(), 2500);
 }
 
 #[tokio::test]

@@ -121,10 +121,23 @@ impl World {
         path: &str,
         body: impl Into<Body>,
     ) -> (u16, Value) {
+        let extensions = match visitor {
+            Some(visitor) => self.extensions(visitor).await,
+            None => Extensions::new(),
+        };
+        self.send_with(extensions, method, path, body).await
+    }
+
+    /// The same with what the layers left on it.
+    pub(crate) async fn send_with(
+        &self,
+        extensions: Extensions,
+        method: &str,
+        path: &str,
+        body: impl Into<Body>,
+    ) -> (u16, Value) {
         let mut request = Request::builder().method(method).uri(path).body(body.into()).unwrap();
-        if let Some(visitor) = visitor {
-            *request.extensions_mut() = self.extensions(visitor).await;
-        }
+        *request.extensions_mut() = extensions;
         let answer = self.router.clone().oneshot(request).await.unwrap();
         let status = answer.status().as_u16();
         let body = answer.into_body().collect().await.unwrap().to_bytes();

@@ -400,3 +400,31 @@ fn keys_are_told_from_tokens_by_their_form() {
         assert!(!looks_signed(key), "{key}");
     }
 }
+
+#[tokio::test]
+async fn a_token_lasts_so_long_and_no_longer() {
+    let day = Tokens::new(TokenOptions { secret: Some(SECRET.to_vec()), ..Default::default() });
+    let (day, secret) = (day.unwrap(), Some(SECRET.to_vec()));
+    let hour = TokenOptions { secret, lifetime_max: Some(3600), ..Default::default() };
+    let hour = Tokens::new(hour).unwrap();
+    let until = |secs: i64| shared(&with("exp", json!(NOW + secs)));
+    for (tokens, secs) in [(&day, 86_400), (&hour, 3600)] {
+        assert!(tokens.verify(&until(secs), now()).await.is_ok());
+        // As far as clocks may differ.
+        assert!(tokens.verify(&until(secs + LEEWAY_SECS), now()).await.is_ok());
+        for far in [secs + LEEWAY_SECS + 1, 10 * secs, LAST_SECOND - NOW] {
+            let said = refusal(tokens, &until(far)).await;
+            assert!(said.contains("jwt.token_seconds"), "{said}");
+        }
+    }
+    // Neither long ago nor later may it have been made to last longer.
+    for (made, is_taken) in [(-1000, true), (-90_000, false), (1000, true)] {
+        let mut claims = with("iat", json!(NOW + made));
+        claims["exp"] = json!(NOW + 60);
+        assert_eq!(day.verify(&shared(&claims), now()).await.is_ok(), is_taken, "{made}");
+    }
+    let mut later = with("iat", json!(NOW + 80_000));
+    later["exp"] = json!(NOW + 160_000);
+    assert!(refusal(&day, &shared(&later)).await.contains("jwt.token_seconds"));
+    assert_eq!(refusal(&day, &shared(&with("iat", json!("yesterday")))).await, "invalid token");
+}

@@ -2,7 +2,9 @@
 //! their keys a moment later is known a moment later.
 //!
 //! Lookups lead to addresses that strangers name and take as long as those like, so they are shared out:
-//! an address that sends tokens has a part of the turns, and only so many lookups that find nothing.
+//! an address that sends tokens has a part of the turns, and only so many lookups that find nothing. A
+//! domain has a part of them, whoever names it, and so have all lookups together that are not the first one
+//! of an address whose lookups find something: the rest is for those who come for the first time.
 
 use super::super::slow::network;
 use super::KeySource;
@@ -25,6 +27,10 @@ const LOOKUPS_MAX: usize = 16;
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Lookups at once for tokens that one address sends.
 const LOOKUPS_PER_PEER: usize = 4;
+/// Lookups at once of what lies at one domain.
+const LOOKUPS_PER_DOMAIN: usize = 2;
+/// Lookups at once that are not the only one of an address without failures.
+const LOOKUPS_OF_OTHERS: usize = 8;
 /// Lookups that find nothing, which one address has free.
 const FAILURES_FREE: f64 = 30.0;
 /// In how many seconds it earns one back.
@@ -41,7 +47,10 @@ pub(super) struct KnownKeys {
     source: Arc<dyn KeySource>,
     kept: Mutex<HashMap<Did, (Instant, Vec<Key>)>>,
     lookups: Arc<Semaphore>,
+    /// For those that are not the only one of an address without failures.
+    others: Arc<Semaphore>,
     peers: Mutex<HashMap<IpAddr, Arc<Peer>>>,
+    domains: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
 /// An address that sends tokens.
@@ -69,8 +78,15 @@ impl Peer {
 
 impl KnownKeys {
     pub(super) fn new(source: Arc<dyn KeySource>) -> Self {
-        let lookups = Arc::new(Semaphore::new(LOOKUPS_MAX));
-        Self { source, kept: Mutex::default(), lookups, peers: Mutex::default() }
+        let turns = |count| Arc::new(Semaphore::new(count));
+        Self {
+            source,
+            kept: Mutex::default(),
+            lookups: turns(LOOKUPS_MAX),
+            others: turns(LOOKUPS_OF_OTHERS),
+            peers: Mutex::default(),
+            domains: Mutex::default(),
+        }
     }
 
     /// The keys of a DID, if they were found lately.
@@ -103,14 +119,33 @@ impl KnownKeys {
 
     async fn look_up(&self, did: &Did, peer: &Peer) -> Result<Vec<Key>, &'static str> {
         let own = permit(&peer.turns).await?;
+        let at_domain = match domain(did) {
+            Some(domain) => Some(permit(&self.turns_at(domain)).await?),
+            None => None,
+        };
+        let is_only = peer.turns.available_permits() == LOOKUPS_PER_PEER - 1;
+        let other = match is_only && peer.left_after(0.0) >= FAILURES_FREE {
+            true => None,
+            false => Some(permit(&self.others).await?),
+        };
         let shared = permit(&self.lookups).await?;
         let (source, did) = (Arc::clone(&self.source), did.clone());
         let work = tokio::task::spawn_blocking(move || {
             // Held until the thread is free again, even when nobody waits any more.
-            let _permits = (own, shared);
+            let _permits = (own, at_domain, other, shared);
             source.keys(&did)
         });
         work.await.unwrap_or(Err("the lookup failed"))
+    }
+
+    fn turns_at(&self, domain: String) -> Arc<Semaphore> {
+        let mut domains = self.domains.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that nobody asks or waits for are not kept.
+        domains.retain(|_, turns| {
+            Arc::strong_count(turns) > 1 || turns.available_permits() < LOOKUPS_PER_DOMAIN
+        });
+        let turns = domains.entry(domain);
+        Arc::clone(turns.or_insert_with(|| Arc::new(Semaphore::new(LOOKUPS_PER_DOMAIN))))
     }
 
     fn peer(&self, address: IpAddr) -> Arc<Peer> {
@@ -134,6 +169,13 @@ impl KnownKeys {
         }
         kept.insert(did.clone(), (Instant::now(), keys.to_vec()));
     }
+}
+
+/// Where the document of a DID lies, whatever its port and path; none where the operator said it.
+fn domain(did: &Did) -> Option<String> {
+    let first = did.name().split(':').next().filter(|_| did.method() == "web")?;
+    let host = first.to_ascii_lowercase();
+    Some(host.split("%3a").next().unwrap_or(&host).trim_end_matches('.').to_owned())
 }
 
 async fn permit(turns: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, &'static str> {
@@ -220,6 +262,64 @@ mod tests {
             drop(self.changed.wait_while(stuck, |stuck| !stuck.1).unwrap());
             Err("it said nothing for long")
         }
+    }
+
+    /// Waits until so many lookups are stuck.
+    async fn stuck(source: &Arc<Tarpit>, count: usize) {
+        let waiting = Arc::clone(source);
+        let all_stuck = tokio::task::spawn_blocking(move || {
+            let stuck = waiting.stuck.lock().unwrap();
+            drop(waiting.changed.wait_while(stuck, |stuck| stuck.0 < count).unwrap());
+        });
+        all_stuck.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn several_addresses_do_not_keep_others_from_being_looked_up() {
+        let source = Arc::new(Tarpit::default());
+        let known = Arc::new(KnownKeys::new(Arc::clone(&source) as Arc<dyn KeySource>));
+        let asking: Vec<_> = (1..=4)
+            .flat_map(|address| (0..16).map(move |number| (address, number)))
+            .map(|(address, number)| {
+                let (known, from) = (Arc::clone(&known), IpAddr::from([198, 51, 100, address]));
+                let did = did(usize::from(address) * 100 + number);
+                tokio::spawn(async move { known.find(&did, from).await.map(drop) })
+            })
+            .collect();
+        stuck(&source, 4 + LOOKUPS_OF_OTHERS).await;
+        assert_eq!(known.find(&did(0), ONE).await.unwrap().len(), 1);
+        assert_eq!(source.stuck.lock().unwrap().0, 4 + LOOKUPS_OF_OTHERS);
+        source.stuck.lock().unwrap().1 = true;
+        source.changed.notify_all();
+        for asked in asking {
+            let _ = asked.await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn one_domain_does_not_keep_others_from_being_looked_up() {
+        let source = Arc::new(Tarpit::default());
+        let known = Arc::new(KnownKeys::new(Arc::clone(&source) as Arc<dyn KeySource>));
+        let asking: Vec<_> = (1..=32)
+            .map(|address| {
+                let (known, from) = (Arc::clone(&known), IpAddr::from([198, 51, 100, address]));
+                // Ports, paths and capitals make no other domain.
+                let name = ["slow.example", "SLOW.example%3A8443", "slow.example.%3a1"]
+                    [usize::from(address) % 3];
+                let did = Did::parse(&format!("did:web:{name}:{address}")).unwrap();
+                tokio::spawn(async move { known.find(&did, from).await.map(drop) })
+            })
+            .collect();
+        stuck(&source, LOOKUPS_PER_DOMAIN).await;
+        assert_eq!(known.find(&did(0), ONE).await.unwrap().len(), 1);
+        assert_eq!(source.stuck.lock().unwrap().0, LOOKUPS_PER_DOMAIN);
+        source.stuck.lock().unwrap().1 = true;
+        source.changed.notify_all();
+        for asked in asking {
+            let _ = asked.await.unwrap();
+        }
+        assert!(known.turns_at("other.example".to_owned()).available_permits() > 0);
+        assert_eq!(known.domains.lock().unwrap().len(), 1, "what nobody asks is not kept");
     }
 
     #[tokio::test]

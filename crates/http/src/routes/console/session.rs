@@ -124,13 +124,17 @@ pub(crate) async fn login(
     responses((status = 204, description = "Signed out")))]
 pub(crate) async fn logout(
     State(native): State<Arc<Native>>,
-    _: Authed,
+    authed: Result<Authed>,
     headers: HeaderMap,
     _: NoBody,
 ) -> Result<Response> {
-    if let Some(shown) = cookie::shown(&headers) {
+    // Asked again, a session that has ended opens nothing, but may have left something that stands on it.
+    if let Some(shown) = cookie::shown(&headers)
+        && (authed.is_ok() || cookie::is_own_page(&Method::POST, &headers))
+    {
         native.engine.sign_out(shown).await?;
     }
+    authed?;
     Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie::cleared())]).into_response())
 }
 
