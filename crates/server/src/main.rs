@@ -11,6 +11,7 @@ mod document;
 mod endpoint;
 mod exit;
 mod extraction;
+mod hand_over;
 mod held;
 mod holder;
 mod log;

@@ -52,6 +52,7 @@ use crate::serve::{ServeRequest, serve};
 use agent::AgentCommand;
 use args::{Common, KeyCommand, StoreCommand};
 use chat::ChatCommand;
+use clap::CommandFactory;
 use client::Client;
 use loci_model::Content;
 use output::Format;
@@ -156,6 +157,12 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     };
     client.close().await;
     done
+}
+
+/// The command that a command line of this program names.
+pub(crate) fn command_name(words: impl IntoIterator<Item = String>) -> Option<String> {
+    let parsed = Args::command().try_get_matches_from(words).ok()?;
+    parsed.subcommand_name().map(str::to_owned)
 }
 
 /// Where the memories are: what a flag says, then the environment, then the default. A key from the

@@ -3,10 +3,12 @@
 //! Without a URL of a server, a database is opened here like any server opens it. Of a directory,
 //! whoever gets the lock answers: this process if it is free, otherwise
 //! the holder over its socket. A holder that is just starting or stopping has the lock but no
-//! socket; it is waited for. Nobody has to know which process is which.
+//! socket; it is waited for. While a server waits for the directory, the lock is left to it
+//! ([`crate::hand_over`]). Nobody has to know which process is which.
 
 use crate::config::{Config, SearchConfig};
 use crate::exit::Failure;
+use crate::hand_over;
 use crate::held::{self, Refusal};
 use crate::holder::{self, Kind};
 use crate::place::{DatabaseUrl, Place};
@@ -129,13 +131,18 @@ async fn directory(path: &Path, may_create: bool) -> Result<Lane, Failure> {
             path.display()
         )));
     }
-    let deadline = Instant::now() + CHANGING_HANDS;
+    let mut deadline = Instant::now() + CHANGING_HANDS;
     let place = Place::Directory(path.to_owned());
     loop {
-        match Holding::take(&place, Kind::Command, &SearchConfig::default()).await {
-            Ok(holding) => return answer(holding),
-            Err(Refusal::Held) => {}
-            Err(refusal) => return Err(refusal.failure(&place)),
+        if hand_over::is_awaited(path) {
+            // It waits as long as the present owner has something to finish, and so do we.
+            deadline = Instant::now() + CHANGING_HANDS;
+        } else {
+            match Holding::take(&place, Kind::Command, &SearchConfig::default()).await {
+                Ok(holding) => return answer(holding),
+                Err(Refusal::Held) => {}
+                Err(refusal) => return Err(refusal.failure(&place)),
+            }
         }
         if let Ok(stream) = socket::connect(path).await
             && let Ok(lane) = wire(stream).await

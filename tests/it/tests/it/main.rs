@@ -64,5 +64,6 @@ mod shutdown;
 mod slow;
 mod starving;
 mod sync;
+mod takeover;
 mod transfer;
 mod upgrade;
