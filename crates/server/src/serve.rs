@@ -10,7 +10,8 @@ use crate::exit::Failure;
 use crate::extraction;
 use crate::hand_over::Waiting;
 use crate::held::Refusal;
-use crate::holder::{self, Kind};
+use crate::holder::Kind;
+use crate::open_files;
 use crate::patience::{Patience, patiently};
 use crate::place::Place;
 use crate::signals::Signals;
@@ -101,6 +102,7 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
     };
     holding.follow();
     let mut options = config.http_options(holding.scratch_dir());
+    options.connections_max = open_files::connections(options.connections_max);
     options.tokens = tokens;
     options.hosts = Arc::new(hosts);
     let address =

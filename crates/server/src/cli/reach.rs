@@ -11,6 +11,7 @@ use crate::exit::Failure;
 use crate::hand_over;
 use crate::held::{self, Refusal};
 use crate::holder::{self, Kind};
+use crate::open_files;
 use crate::place::{DatabaseUrl, Place};
 use crate::socket;
 use crate::wire::{Answering, Holding};
@@ -175,6 +176,7 @@ async fn database(url: &DatabaseUrl, may_create: bool) -> Result<Lane, Failure> 
 /// Answers the command's requests, and those of others who ask meanwhile.
 fn answer(mut holding: Holding) -> Result<Lane, Failure> {
     let mut options = Config::default().http_options(holding.scratch_dir());
+    options.connections_max = open_files::connections(options.connections_max);
     options.drain_timeout = COURTESY;
     holding.help_follow(FOLLOW_AFTER);
     Ok(Lane::Here(Box::new(holding.answer(&options)?)))
