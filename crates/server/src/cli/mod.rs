@@ -92,6 +92,9 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     if let Command::Extract(args) = &command {
         return extract::run(&args.file);
     }
+    if let Command::ReadPdf = &command {
+        return ingest::pdf::serve();
+    }
     if let Command::Seal(command) = &command {
         return seal::run(format, command);
     }
@@ -152,6 +155,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         | Command::Eval(_)
         | Command::Move(_)
         | Command::Extract(_)
+        | Command::ReadPdf
         | Command::Seal(_)
         | Command::Umount(_) => Ok(()),
     };

@@ -23,6 +23,7 @@ mod harness;
 mod heavy;
 mod history;
 mod idle;
+mod ingest_pdf;
 mod keys;
 mod kilroy;
 mod mcp;
