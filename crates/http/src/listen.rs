@@ -87,6 +87,10 @@ enum Origin {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) IpAddr);
 
+/// Left on answers to requests that showed no credential that opens anything.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stranger;
+
 /// What all connections of a listener share.
 struct Shared {
     router: Router,
@@ -280,6 +284,7 @@ where
         let answered = answer(shared, request, &origin, room);
         async move {
             let mut response = answered.await;
+            phase.answer(response.extensions().get::<Stranger>().is_some());
             if phase.is_unread() {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
