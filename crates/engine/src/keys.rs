@@ -261,31 +261,39 @@ impl Engine {
         let owner = self.storage.principal(declared.workspace, declared.principal).await?;
         let owner = owner.ok_or(Error::NotFound("principal"))?;
         let now = self.seams.now();
-        let scope = KeyScope { power: declared.power, stores: declared.stores };
+        let scope = KeyScope { power: declared.power, stores: declared.stores.clone() };
         let pass = System::because("the operator declared it").administer(owner.workspace, now);
-        let mut standing = None;
-        for key in self.storage.keys(&pass).await? {
-            if key.name != declared.name || key.revoked_at.is_some() {
-                continue;
-            }
-            let is_same = key.secret_hash == declared.secret_hash
+        let keys = self.storage.keys(&pass).await?.into_iter();
+        let named = keys.filter(|key| key.name == declared.name && key.revoked_at.is_none());
+        let (mut standing, outdated): (Vec<_>, Vec<_>) = named.partition(|key| {
+            key.secret_hash == declared.secret_hash
                 && key.principal == declared.principal
                 && key.scope == scope
-                && key.acts_for_agents == declared.acts_for_agents;
-            if is_same {
-                standing = Some(key);
-            } else {
-                let told = self.happening_by_itself(owner.workspace, owner.id, kind::KEY_REVOKED);
-                let (told, revoke) =
-                    (told.about(&key.id), Mutation::RevokeKey(pass.clone(), key.id));
-                let engine = self.clone();
-                let revoked = async move { engine.audited_unasked(revoke, told).await };
-                self.end_with_sessions(&pass, key.id, revoked).await?;
-            }
+                && key.acts_for_agents == declared.acts_for_agents
+        });
+        // First of all, so that a start that fails here, for lack of room, leaves the key that stood.
+        let key = match standing.pop() {
+            Some(key) => key,
+            None => self.make_declared_key(owner.clone(), declared, scope).await?,
+        };
+        for outdated in outdated {
+            let told = self.happening_by_itself(owner.workspace, owner.id, kind::KEY_REVOKED);
+            let revoke = Mutation::RevokeKey(pass.clone(), outdated.id);
+            let told = told.about(&outdated.id);
+            let engine = self.clone();
+            let revoked = async move { engine.audited_unasked(revoke, told).await };
+            self.end_with_sessions(&pass, outdated.id, revoked).await?;
         }
-        if let Some(key) = standing {
-            return Ok(key);
-        }
+        Ok(key)
+    }
+
+    async fn make_declared_key(
+        &self,
+        owner: Principal,
+        declared: DeclaredKey,
+        scope: KeyScope,
+    ) -> Result<ApiKey> {
+        let now = self.seams.now();
         let key = ApiKey {
             id: self.seams.key_id(now),
             workspace: owner.workspace,

@@ -4,7 +4,8 @@
 //! memory and processor that a single binary has no reason to face; a proxy in front can speak it.
 //! When all places are taken, a newcomer gets that of the connection that did nothing for longest.
 //! While all of them are busy it is still accepted, told to come back later and closed; health
-//! probes are answered even then, so that a crowded server is not taken for a dead one.
+//! probes are answered even then, so that a crowded server is not taken for a dead one. When the system
+//! has no descriptors left before all places are taken, idle connections end in the same way.
 
 use crate::HttpOptions;
 use crate::bodies::{Received, Sent};
@@ -24,6 +25,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use loci_model::RequestId;
+use rustix::io::Errno;
 use socket2::{SockRef, TcpKeepalive};
 use std::convert::Infallible;
 use std::io;
@@ -51,6 +53,8 @@ const CROWD_PATIENCE: Duration = Duration::from_secs(2);
 const PLACE_PATIENCE: Duration = Duration::from_secs(2);
 /// The pause after a failed accept: no descriptors are left, and spinning frees none.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// Failures to accept that follow each other in less than this are one episode, told once.
+const EPISODE: Duration = Duration::from_secs(60);
 /// How long a stop waits for the first request of a connection that was just opened.
 const FRESH_GRACE: Duration = Duration::from_millis(200);
 /// When the system asks a silent peer whether it is still there, how often, and how many times in
@@ -82,6 +86,10 @@ enum Origin {
 /// Where a request came from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) IpAddr);
+
+/// Left on answers to requests that showed no credential that opens anything.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stranger;
 
 /// What all connections of a listener share.
 struct Shared {
@@ -133,6 +141,7 @@ async fn accept_until(
     let registry = Arc::clone(&shared.registry);
     let mut looks = interval(registry.pause());
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut failed_at: Option<Instant> = None;
     loop {
         tokio::select! {
             biased;
@@ -143,7 +152,15 @@ async fn accept_until(
                 Ok(Accepted::Unix(stream, origin)) => admit(&shared, stream, origin),
                 Err(error) if is_clients_fault(&error) => {}
                 Err(error) => {
-                    tracing::warn!(%error, "cannot accept a connection");
+                    let now = Instant::now();
+                    if failed_at.is_none_or(|at| now.duration_since(at) >= EPISODE) {
+                        tracing::warn!(%error, "cannot accept connections");
+                    }
+                    failed_at = Some(now);
+                    if is_out_of_files(&error) {
+                        // The newcomer waits in the system's queue until a descriptor is free.
+                        drop(registry.make_room(now));
+                    }
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             },
@@ -198,6 +215,10 @@ fn is_clients_fault(error: &io::Error) -> bool {
             | io::ErrorKind::ConnectionReset
             | io::ErrorKind::Interrupted
     )
+}
+
+fn is_out_of_files(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
 /// Starts a task for a connection: served if there is a place for it, told to come back if not.
@@ -263,6 +284,7 @@ where
         let answered = answer(shared, request, &origin, room);
         async move {
             let mut response = answered.await;
+            phase.answer(response.extensions().get::<Stranger>().is_some());
             if phase.is_unread() {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }

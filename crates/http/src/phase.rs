@@ -22,6 +22,8 @@ struct Standing {
     is_unread: AtomicBool,
     /// Whether something is written that the client does not take yet.
     is_writing: AtomicBool,
+    /// Counts answers in the upper bits; the lowest says whether the newest is a stranger's.
+    answer: AtomicU32,
     order: AtomicU8,
     /// The stamp of the moment for which the connection was told to retire.
     retired_at: AtomicU32,
@@ -64,6 +66,7 @@ impl Phase {
             stamp: AtomicU32::new(u32::from(FRESH)),
             is_unread: AtomicBool::new(false),
             is_writing: AtomicBool::new(false),
+            answer: AtomicU32::new(0),
             order: AtomicU8::new(Order::Stay as u8),
             retired_at: AtomicU32::new(0),
             waker: AtomicWaker::new(),
@@ -120,6 +123,18 @@ impl Phase {
     /// Whether a write waits for the client: the answer is on its way, whatever the phase says.
     pub(crate) fn is_writing(&self) -> bool {
         self.0.is_writing.load(Ordering::Relaxed)
+    }
+
+    /// An answer begins, to somebody who showed a credential or to a stranger.
+    pub(crate) fn answer(&self, is_stranger: bool) {
+        let count = (self.0.answer.load(Ordering::Relaxed) | 1).wrapping_add(1);
+        self.0.answer.store(count | u32::from(is_stranger), Ordering::Relaxed);
+    }
+
+    /// The answer to a stranger that the client does not take yet, if there is one.
+    pub(crate) fn strangers_answer(&self) -> Option<u32> {
+        let answer = self.0.answer.load(Ordering::Relaxed);
+        (answer & 1 == 1 && self.is_writing()).then_some(answer)
     }
 
     /// Tells the connection what to do.
@@ -181,6 +196,23 @@ mod tests {
         stamps.sort_unstable();
         stamps.dedup();
         assert_eq!(stamps.len(), count);
+    }
+
+    #[test]
+    fn answers_to_strangers_are_told_apart() {
+        let phase = Phase::fresh();
+        phase.answer(true);
+        assert_eq!(phase.strangers_answer(), None, "nothing waits for the client");
+        phase.set_writing(true);
+        let first = phase.strangers_answer();
+        assert!(first.is_some() && first == phase.strangers_answer());
+        phase.answer(true);
+        assert_ne!(phase.strangers_answer(), first);
+        phase.answer(false);
+        assert_eq!(phase.strangers_answer(), None);
+        phase.0.answer.store(u32::MAX, Ordering::Relaxed);
+        phase.answer(true);
+        assert_eq!(phase.strangers_answer(), Some(1));
     }
 
     #[test]

@@ -4,7 +4,9 @@
 //! of them did anything since, and tells those to end that have waited too long between requests.
 //! When all places are taken, the connections that did nothing for longest give theirs to
 //! newcomers, a few at a time, so that a crowd of newcomers does not cost a look at all connections
-//! each. A connection ends in its own task, and only if nothing has happened since the look.
+//! each. A connection ends in its own task, and only if nothing has happened since the look. Who is
+//! taking an answer is busy, however slowly it is taken; but only those who showed a credential keep
+//! their place by that while others want it.
 
 use crate::HttpOptions;
 use crate::phase::{FRESH, HEADERS, Order, Phase, WAITING};
@@ -20,6 +22,9 @@ const LOOKS: u32 = 16;
 const PAUSES: [Duration; 2] = [Duration::from_millis(10), Duration::from_secs(1)];
 /// For how long a connection without a whole request keeps its place while others want it.
 const BEGIN_GRACE: Duration = Duration::from_secs(1);
+/// For how long a stranger who is taking one answer keeps its place while others want it. What is
+/// there without a credential is some hundred kilobytes at most.
+const STRANGER_GRACE: Duration = Duration::from_secs(10);
 /// Between two looks for places to give away.
 const ROOM_PAUSE: Duration = Duration::from_millis(50);
 /// Connections that give their place away after one look: the share of all, and the most.
@@ -61,6 +66,8 @@ struct Entry {
     stamp: u32,
     /// When that stamp was seen first.
     since: Instant,
+    /// The answer that a stranger was taking at the last look, and when it was seen first.
+    answer: Option<(u32, Instant)>,
     is_retiring: bool,
 }
 
@@ -87,7 +94,7 @@ impl Registry {
         let number = seats.next;
         seats.next += 1;
         let (phase, stamp) = (phase.clone(), phase.stamp());
-        let entry = Entry { phase, room, stamp, since: now, is_retiring: false };
+        let entry = Entry { phase, room, stamp, since: now, answer: None, is_retiring: false };
         seats.entries.insert(number, entry);
         Seat { registry: Arc::clone(self), number }
     }
@@ -148,7 +155,7 @@ impl Seats {
         let mut missed: Vec<(u8, Instant, u64)> = Vec::new();
         for (number, entry) in &mut *entries {
             let quiet = entry.quiet_at(now);
-            if let Some(rank) = entry.rank(quiet) {
+            if let Some(rank) = entry.rank(quiet, now) {
                 missed.push((rank, entry.since, *number));
             }
         }
@@ -157,8 +164,10 @@ impl Seats {
             missed.truncate(count);
         }
         for (_, _, number) in missed {
-            if let Some(entry) = entries.get_mut(&number) {
-                entry.retire(retiring);
+            match entries.get_mut(&number) {
+                Some(entry) if entry.phase.is_writing() => entry.cut(retiring),
+                Some(entry) => entry.retire(retiring),
+                None => {}
             }
         }
     }
@@ -171,17 +180,25 @@ impl Entry {
         if stamp != self.stamp || self.phase.is_writing() {
             (self.stamp, self.since) = (stamp, now);
         }
+        let seen = self.answer;
+        self.answer = self.phase.strangers_answer().map(|answer| match seen {
+            Some((same, since)) if same == answer => (same, since),
+            _ => (answer, now),
+        });
         now.duration_since(self.since)
     }
 
     /// How well the connection can be missed, 0 best; `None` when it is busy or about to end. Who
     /// waits between requests for long goes first, then who opened a connection and asks nothing,
-    /// then who has just been answered.
-    fn rank(&self, quiet: Duration) -> Option<u8> {
+    /// then who has just been answered, then the stranger who does not come to an end of an answer.
+    fn rank(&self, quiet: Duration, now: Instant) -> Option<u8> {
         let is_begun = quiet >= BEGIN_GRACE;
         let is_ending = self.is_retiring || self.room == Room::Crowded || self.phase.is_unread();
+        let taking = self.answer.map(|(_, since)| now.duration_since(since));
         match self.phase.get() {
-            _ if is_ending || self.phase.is_writing() => None,
+            _ if is_ending => None,
+            _ if taking.is_some_and(|taking| taking >= STRANGER_GRACE) => Some(4),
+            _ if self.phase.is_writing() => None,
             WAITING if is_begun => Some(0),
             FRESH if is_begun => Some(1),
             HEADERS if is_begun => Some(2),
@@ -191,11 +208,21 @@ impl Entry {
     }
 
     fn retire(&mut self, retiring: &mut usize) {
+        self.leave(retiring);
+        self.phase.retire(self.stamp);
+    }
+
+    /// Ends an answer that is under way.
+    fn cut(&mut self, retiring: &mut usize) {
+        self.leave(retiring);
+        self.phase.tell(Order::Now);
+    }
+
+    fn leave(&mut self, retiring: &mut usize) {
         if !self.is_retiring {
             self.is_retiring = true;
             *retiring += usize::from(self.room == Room::Served);
         }
-        self.phase.retire(self.stamp);
     }
 }
 

@@ -11,10 +11,12 @@ mod document;
 mod endpoint;
 mod exit;
 mod extraction;
+mod hand_over;
 mod held;
 mod holder;
 mod log;
 mod mcp;
+mod open_files;
 mod oracles;
 mod patience;
 mod place;
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
 
 fn run(args: Args) -> Result<(), Failure> {
     keep_private();
+    open_files::raise_limit();
     let is_server = matches!(args.command, Command::Serve(_));
     let _log = log::start(if is_server { LevelFilter::INFO } else { LevelFilter::ERROR })?;
     let runtime = tokio::runtime::Builder::new_multi_thread()

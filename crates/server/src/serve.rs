@@ -8,8 +8,10 @@ use crate::config::{
 use crate::declare::declare;
 use crate::exit::Failure;
 use crate::extraction;
+use crate::hand_over::Waiting;
 use crate::held::Refusal;
-use crate::holder::{self, Kind};
+use crate::holder::Kind;
+use crate::open_files;
 use crate::patience::{Patience, patiently};
 use crate::place::Place;
 use crate::signals::Signals;
@@ -21,14 +23,8 @@ use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
-
-/// How long a start waits for a command that is using the directory.
-const COMMAND_WAIT: Duration = Duration::from_secs(10);
-const COMMAND_POLL: Duration = Duration::from_millis(50);
 
 /// What the command line said.
 pub(crate) struct ServeRequest {
@@ -106,6 +102,7 @@ pub(crate) async fn serve(request: ServeRequest) -> Result<(), Failure> {
     };
     holding.follow();
     let mut options = config.http_options(holding.scratch_dir());
+    options.connections_max = open_files::connections(options.connections_max);
     options.tokens = tokens;
     options.hosts = Arc::new(hosts);
     let address =
@@ -167,36 +164,21 @@ async fn run(
     ended.map_err(|error| Failure::failed(format!("the listener failed: {error}")))
 }
 
-/// Takes the place. A command that is using a directory is waited for, another server is not; so is
-/// a database that does not answer yet.
+/// Takes the place. A command that has a directory open is asked for it and waited for, another
+/// server is not; a database that does not answer yet is waited for.
 async fn take(place: &Place, kind: Kind, search: &SearchConfig) -> Result<Holding, Failure> {
-    let began = Instant::now();
     let mut patience = Patience::new();
+    let mut waiting = None;
     loop {
-        match Holding::take(place, kind, search).await {
-            Ok(holding) => return Ok(holding),
-            Err(Refusal::Failed(failure)) => return Err(failure),
-            Err(Refusal::Held) => {
-                if let Some(failure) = held_for_good(place, began) {
-                    return Err(failure);
-                }
-                tokio::time::sleep(COMMAND_POLL).await;
+        match (Holding::take(place, kind, search).await, place) {
+            (Ok(holding), _) => return Ok(holding),
+            (Err(Refusal::Held), Place::Directory(data)) => {
+                waiting.get_or_insert_with(|| Waiting::new(data)).step().await?;
             }
-            Err(Refusal::Away(failure)) => patience.wait(failure).await?,
+            (Err(Refusal::Away(failure)), _) => patience.wait(failure).await?,
+            (Err(refusal), _) => return Err(refusal.failure(place)),
         }
     }
-}
-
-/// Why waiting for whoever holds the directory makes no sense any more.
-fn held_for_good(place: &Place, since: Instant) -> Option<Failure> {
-    let Place::Directory(data) = place else { return None };
-    let holder = holder::read(data);
-    let is_server = holder.is_some_and(|holder| holder.kind == Kind::Serve);
-    if !is_server && since.elapsed() < COMMAND_WAIT {
-        return None;
-    }
-    let by = holder.map_or(String::new(), |holder| format!(" (process {})", holder.pid));
-    Some(Failure::failed(format!("{place} is in use by another loci{by}")))
 }
 
 /// Binds the address, then makes keys and declarations: an address that is taken, or one that must

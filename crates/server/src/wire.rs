@@ -4,6 +4,7 @@
 
 use crate::config::{Config, SearchConfig};
 use crate::exit::Failure;
+use crate::hand_over;
 use crate::held::{Held, Refusal};
 use crate::holder::Kind;
 use crate::mcp::{self, McpOptions};
@@ -22,7 +23,7 @@ use loci_engine::{Engine, Error, FirstStart, VisitorLimits};
 use loci_http::{HttpOptions, Listener, LocalOperator};
 use loci_model::Caller;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -31,6 +32,8 @@ use tokio::task::JoinHandle;
 /// A place that this process works on.
 pub(crate) struct Holding {
     held: Held,
+    /// What this process is.
+    kind: Kind,
     engine: Engine,
     /// Makes vectors for what is written, once started.
     following: Option<JoinHandle<()>>,
@@ -51,6 +54,8 @@ pub(crate) struct Answering {
     holding: Holding,
     router: Router,
     stop: watch::Sender<bool>,
+    /// Turns true when a server asks for the place.
+    asked_for: watch::Sender<bool>,
     local: Option<Local>,
 }
 
@@ -80,7 +85,7 @@ impl Holding {
         let qiforge = Arc::default();
         let listener = engine.clone();
         let hearing = tokio::spawn(async move { listener.listen_to_others().await });
-        Ok(Self { held, engine, following: None, hearing, start, tools, mcp, qiforge })
+        Ok(Self { held, kind, engine, following: None, hearing, start, tools, mcp, qiforge })
     }
 
     /// The same place, shared and summarised as the configuration says.
@@ -190,18 +195,34 @@ impl Holding {
         openapi.merge(qiforge::openapi());
         openapi.merge(document::openapi());
         let router = loci_http::router(self.engine.clone(), doors, openapi, options);
+        let asked_for = watch::Sender::new(false);
+        let routes = router.clone().merge(hand_over::router(self.kind, asked_for.clone()));
         let local = match &self.held {
-            Held::Directory { path, .. } => {
-                let (listener, files) = socket::bind(path)
-                    .map_err(|error| Failure::io("cannot listen in the data directory", &error))?;
-                let listener = Listener::Unix(listener, LocalOperator(self.operator()));
-                let serving = listen(listener, router.clone(), options.clone(), stopping);
-                Some(Local { files, serving: tokio::spawn(serving) })
-            }
+            Held::Directory { path, .. } => self.serve_locally(path, routes, options, stopping),
             // Everybody who could open the socket can open the database.
             Held::Database { .. } => None,
         };
-        Ok(Answering { holding: self, router, stop, local })
+        Ok(Answering { holding: self, router, stop, asked_for, local })
+    }
+
+    /// Listens on the socket of a directory. Without one this process answers what it is asked all the
+    /// same, and others have to wait until it has ended.
+    fn serve_locally(
+        &self,
+        data: &Path,
+        routes: Router,
+        options: &HttpOptions,
+        stopping: watch::Receiver<bool>,
+    ) -> Option<Local> {
+        let (listener, files) = socket::bind(data)
+            .inspect_err(|error| {
+                let data = data.display();
+                tracing::warn!(%data, %error, "no local socket: commands on this directory fail while this process runs");
+            })
+            .ok()?;
+        let listener = Listener::Unix(listener, LocalOperator(self.operator()));
+        let serving = listen(listener, routes, options.clone(), stopping);
+        Some(Local { files, serving: tokio::spawn(serving) })
     }
 
     fn operator(&self) -> Caller {
@@ -238,6 +259,11 @@ impl Answering {
     /// Turns true when this holding ends; for everything that must end with it.
     pub(crate) fn stopping(&self) -> watch::Receiver<bool> {
         self.stop.subscribe()
+    }
+
+    /// Turns true when a server asks for the place, which only a command gives up.
+    pub(crate) fn asked_for(&self) -> watch::Receiver<bool> {
+        self.asked_for.subscribe()
     }
 
     /// Tells everything that watches [`Self::stopping`] to end.

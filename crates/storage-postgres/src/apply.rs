@@ -111,6 +111,7 @@ pub(crate) async fn alone(
         let is_again =
             fault.is_worth_retrying() || fault.broken_constraint() == Some("idempotency_pk");
         if !is_again || tries >= TRIES_MAX {
+            clients.had_fault(&fault);
             return Err(refusal(fault));
         }
     }

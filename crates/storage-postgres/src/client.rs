@@ -42,6 +42,8 @@ pub(crate) struct Clients {
     pub(crate) patience: Duration,
     /// Short reads that wait for a transaction to share.
     pub(crate) company: Arc<Company>,
+    /// Whether the database had no room for the last write.
+    full: Arc<AtomicBool>,
 }
 
 const BEGIN_READ: &str = "begin isolation level repeatable read read only";
@@ -49,7 +51,24 @@ const BEGIN_READ: &str = "begin isolation level repeatable read read only";
 impl Clients {
     pub(crate) fn new(pool: Pool, patience: Duration) -> Self {
         let company = Arc::new(Company::of(pool.status().max_size));
-        Self { pool, patience, company }
+        Self { pool, patience, company, full: Arc::default() }
+    }
+
+    /// Notes that a write was applied, so there was room for it.
+    pub(crate) fn had_room(&self) {
+        self.full.store(false, Ordering::Relaxed);
+    }
+
+    /// Notes why a write was not applied.
+    pub(crate) fn had_fault(&self, fault: &Fault) {
+        if fault.is_disk_full() {
+            self.full.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the database had no room for the last write.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
     }
 
     /// Opens a transaction that sees one moment and changes nothing.

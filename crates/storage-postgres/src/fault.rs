@@ -84,6 +84,11 @@ impl Fault {
         code.is_some_and(|code| again.contains(code))
     }
 
+    /// Whether the disk under the database is full.
+    pub(crate) fn is_disk_full(&self) -> bool {
+        matches!(self, Self::Sql(error) if error.code() == Some(&SqlState::DISK_FULL))
+    }
+
     /// The same failure as often as it is needed, for all who waited for the same thing.
     pub(crate) fn for_all(self) -> impl Fn() -> StorageError {
         let error = refusal(self);

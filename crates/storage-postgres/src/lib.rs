@@ -574,6 +574,10 @@ impl Storage for PostgresStorage {
         }
     }
 
+    fn is_full(&self) -> bool {
+        self.clients.is_full()
+    }
+
     async fn lease(&self, work: &str, secs: u32) -> Result<bool> {
         let Side::Primary { own, .. } = &self.side else { return Err(StorageError::Replica) };
         let tx = self.clients.write(Tenant::Nobody, self.clients.patience).await?;

@@ -231,6 +231,7 @@ impl Lane {
             }
             return;
         }
+        self.told.clients.had_fault(&fault);
         let error = fault.for_all();
         for job in group {
             let _ = job.answer.send(Err(error()));
@@ -249,6 +250,7 @@ struct Told {
 impl Told {
     fn tell(&self, job: Job, applied: Result<Applied>) {
         if applied.is_ok() {
+            self.clients.had_room();
             self.announcer.announce();
             let writes = match &job.mutation {
                 Mutation::Import(_, items) => items.len(),

@@ -57,6 +57,8 @@ pub struct Setup {
     admin_key: Option<String>,
     listen: String,
     has_config: bool,
+    /// The soft and the hard limit of open files, if the test sets them.
+    open_files: Option<(u32, u32)>,
     env: Vec<(String, String)>,
     printed: Arc<Mutex<String>>,
 }
@@ -69,7 +71,8 @@ impl Setup {
         let admin_key = Some(ADMIN_KEY.to_owned());
         let listen = "127.0.0.1:0".to_owned();
         let (env, printed) = (Vec::new(), Arc::default());
-        Self { folder, data, database: None, admin_key, listen, has_config: false, env, printed }
+        let (database, has_config, open_files) = (None, false, None);
+        Self { folder, data, database, admin_key, listen, has_config, open_files, env, printed }
     }
 
     /// A PostgreSQL database instead of a data directory, by its URL.
@@ -108,6 +111,13 @@ impl Setup {
         self
     }
 
+    /// These limits of open files, the soft and the hard one, instead of what this machine allows.
+    #[must_use]
+    pub fn open_files(mut self, soft: u32, hard: u32) -> Self {
+        self.open_files = Some((soft, hard));
+        self
+    }
+
     /// One more environment variable for the server.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
@@ -136,7 +146,16 @@ impl Setup {
     }
 
     fn command(&self) -> Command {
-        let mut command = Command::new(binary());
+        let mut command = match self.open_files {
+            None => Command::new(binary()),
+            Some((soft, hard)) => {
+                let limits =
+                    format!("ulimit -Sn {soft} && ulimit -Hn {hard} && exec \"$0\" \"$@\"");
+                let mut shell = Command::new("sh");
+                shell.args(["-c", &limits]).arg(binary());
+                shell
+            }
+        };
         command.args(["serve", "--listen", &self.listen]);
         for name in OWN_VARIABLES {
             command.env_remove(name);
@@ -204,8 +223,8 @@ impl Default for Setup {
     }
 }
 
-/// Lifts the soft limit of open files to the hard one, for us and for the server: a test that opens
-/// a thousand connections must not fail on a machine that allows 1,024 files by default.
+/// Lifts the soft limit of open files to the hard one, for us: a test that opens a thousand connections
+/// must not fail on a machine that allows 1,024 files by default. The server does so by itself.
 fn allow_many_connections() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let lifted = Rlimit { current: maximum, maximum };
@@ -245,6 +264,11 @@ pub struct Server {
 impl Server {
     pub fn addr(&self) -> SocketAddr {
         self.addr
+    }
+
+    /// The process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     pub fn url(&self) -> String {

@@ -71,6 +71,7 @@ pub const AMOUNTS: &[Amount] = &[
     ),
     of("sqlite_races", 10, 40, "random races of callers on SQLite"),
     of("swarm_secs", 4, 8, "seconds of MCP processes killed at random"),
+    of("takeover_rounds", 4, 20, "kill -9 of a server beside MCP processes that write"),
     of("token_mutations", 2_000, 2_000, "mutated tokens given to the UCAN verifier"),
     of("transfer_kills", 3, 12, "kill -9 of a running `loci move`"),
 ];

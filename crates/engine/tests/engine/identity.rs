@@ -25,6 +25,18 @@ async fn the_operators_own_key_replaces_the_one_before() {
 }
 
 #[tokio::test]
+async fn a_declared_key_stands_until_the_one_in_its_place_is_made() {
+    let stage = Stage::new().await;
+    let (first, second) = (Secret::given("first-secret"), Secret::given("second-secret"));
+    stage.engine.bootstrap(Some(&first)).await.unwrap();
+    stage.engine.bootstrap(Some(&second)).await.unwrap();
+    // It cannot be made: a key of that secret was retired. A disk without room is no different.
+    let refused = stage.engine.bootstrap(Some(&first)).await;
+    assert!(matches!(refused, Err(Error::Taken(_))), "{refused:?}");
+    assert!(stage.engine.authenticate("second-secret").await.is_ok(), "nobody is locked out");
+}
+
+#[tokio::test]
 async fn wrong_expired_and_revoked_keys_open_nothing() {
     let stage = Stage::new().await;
     let refused = |result: Result<_, Error>| matches!(result, Err(Error::Unauthenticated(_)));

@@ -18,7 +18,7 @@ pub(crate) mod view;
 
 use crate::HttpOptions;
 use crate::error::{Failure, Shape};
-use crate::listen::Peer;
+use crate::listen::{Peer, Stranger};
 use crate::metrics::{Metrics, RouteMetrics};
 use crate::routes::{self, Openness, Timing};
 use auth::{Found, Shown};
@@ -138,6 +138,8 @@ struct Seen {
     method: Method,
     route: Arc<RouteMetrics>,
     principal: Option<PrincipalId>,
+    /// Whether no credential was shown that somebody else gave.
+    is_stranger: bool,
     /// Whether a credential was shown that opens nothing.
     is_failure: bool,
     started: Instant,
@@ -159,6 +161,7 @@ impl Shared {
             method: request.method().clone(),
             route: self.metrics.route(route),
             principal: None,
+            is_stranger: true,
             is_failure: false,
             started: Instant::now(),
         };
@@ -217,6 +220,9 @@ impl Shared {
             self.mark_stale(&mut response, openness != Openness::Anybody).await;
         }
         self.note(&seen, &response);
+        if seen.is_stranger {
+            response.extensions_mut().insert(Stranger);
+        }
         if !slowed.wait.is_zero() {
             tokio::time::sleep(slowed.wait).await;
         }
@@ -254,6 +260,7 @@ impl Shared {
             }
         };
         seen.is_failure = matches!(found, Found::Refused(Error::Unauthenticated(_)));
+        seen.is_stranger = !matches!(found, Found::Known(..) | Found::Operator(_));
         let (found, viewer) = match eyes {
             Ok(None) => (found, None),
             Ok(Some(whose)) => view::borrow(&self.engine, found, &whose).await,

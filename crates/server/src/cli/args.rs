@@ -5,6 +5,7 @@ use super::agent::AgentCommand;
 use super::chat::ChatCommand;
 use super::events::EventsArgs;
 use super::grant::{GrantArgs, GrantsArgs, RevokeArgs};
+use super::ingest;
 use super::knowledge::KnowledgeCommand;
 use super::mcp::McpArgs;
 use super::mount::{MountArgs, UmountArgs};
@@ -123,6 +124,9 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Cut documents into pieces and write them to a store, or to what an oracle knows
     Ingest(IngestArgs),
+    /// The text of a PDF: how `ingest` reads one
+    #[command(name = ingest::pdf::COMMAND, hide = true)]
+    ReadPdf,
     /// Read what messages claim, from JSON lines to JSON lines
     Extract(ExtractArgs),
     /// Move everything between a data directory and a PostgreSQL database, or two of a kind
@@ -586,7 +590,8 @@ mod tests {
                     assert!(REFERENCE.contains(&option), "{path} {option} is not described");
                 }
             }
-            for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+            let shown = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+            for sub in shown.filter(|sub| sub.get_name() != "help") {
                 let path = format!("{path} {}", sub.get_name());
                 let is_group = sub.get_subcommands().next().is_some();
                 assert!(is_group || REFERENCE.contains(&path), "{path} is not described");

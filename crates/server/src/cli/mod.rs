@@ -52,6 +52,7 @@ use crate::serve::{ServeRequest, serve};
 use agent::AgentCommand;
 use args::{Common, KeyCommand, StoreCommand};
 use chat::ChatCommand;
+use clap::CommandFactory;
 use client::Client;
 use loci_model::Content;
 use output::Format;
@@ -90,6 +91,9 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     }
     if let Command::Extract(args) = &command {
         return extract::run(&args.file);
+    }
+    if let Command::ReadPdf = &command {
+        return ingest::pdf::serve();
     }
     if let Command::Seal(command) = &command {
         return seal::run(format, command);
@@ -151,11 +155,18 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         | Command::Eval(_)
         | Command::Move(_)
         | Command::Extract(_)
+        | Command::ReadPdf
         | Command::Seal(_)
         | Command::Umount(_) => Ok(()),
     };
     client.close().await;
     done
+}
+
+/// The command that a command line of this program names.
+pub(crate) fn command_name(words: impl IntoIterator<Item = String>) -> Option<String> {
+    let parsed = Args::command().try_get_matches_from(words).ok()?;
+    parsed.subcommand_name().map(str::to_owned)
 }
 
 /// Where the memories are: what a flag says, then the environment, then the default. A key from the

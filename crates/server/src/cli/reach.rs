@@ -3,12 +3,15 @@
 //! Without a URL of a server, a database is opened here like any server opens it. Of a directory,
 //! whoever gets the lock answers: this process if it is free, otherwise
 //! the holder over its socket. A holder that is just starting or stopping has the lock but no
-//! socket; it is waited for. Nobody has to know which process is which.
+//! socket; it is waited for. While a server waits for the directory, the lock is left to it
+//! ([`crate::hand_over`]). Nobody has to know which process is which.
 
 use crate::config::{Config, SearchConfig};
 use crate::exit::Failure;
+use crate::hand_over;
 use crate::held::{self, Refusal};
 use crate::holder::{self, Kind};
+use crate::open_files;
 use crate::place::{DatabaseUrl, Place};
 use crate::socket;
 use crate::wire::{Answering, Holding};
@@ -129,13 +132,18 @@ async fn directory(path: &Path, may_create: bool) -> Result<Lane, Failure> {
             path.display()
         )));
     }
-    let deadline = Instant::now() + CHANGING_HANDS;
+    let mut deadline = Instant::now() + CHANGING_HANDS;
     let place = Place::Directory(path.to_owned());
     loop {
-        match Holding::take(&place, Kind::Command, &SearchConfig::default()).await {
-            Ok(holding) => return answer(holding),
-            Err(Refusal::Held) => {}
-            Err(refusal) => return Err(refusal.failure(&place)),
+        if hand_over::is_awaited(path) {
+            // It waits as long as the present owner has something to finish, and so do we.
+            deadline = Instant::now() + CHANGING_HANDS;
+        } else {
+            match Holding::take(&place, Kind::Command, &SearchConfig::default()).await {
+                Ok(holding) => return answer(holding),
+                Err(Refusal::Held) => {}
+                Err(refusal) => return Err(refusal.failure(&place)),
+            }
         }
         if let Ok(stream) = socket::connect(path).await
             && let Ok(lane) = wire(stream).await
@@ -168,6 +176,7 @@ async fn database(url: &DatabaseUrl, may_create: bool) -> Result<Lane, Failure> 
 /// Answers the command's requests, and those of others who ask meanwhile.
 fn answer(mut holding: Holding) -> Result<Lane, Failure> {
     let mut options = Config::default().http_options(holding.scratch_dir());
+    options.connections_max = open_files::connections(options.connections_max);
     options.drain_timeout = COURTESY;
     holding.help_follow(FOLLOW_AFTER);
     Ok(Lane::Here(Box::new(holding.answer(&options)?)))

@@ -5,6 +5,9 @@
 //! Any number of requests are under way at once. A request whose answer was lost is sent again, if it
 //! may be; whoever writes puts an idempotency key on it, so it happens once. Taking a directory goes on
 //! when the request that began it is given up, so that impatient callers do not keep it from opening.
+//!
+//! A directory that this process has open is given to a server that asks for it: writes and downloads
+//! of this process end first, requests that come meanwhile wait, and go to the server then.
 
 use super::reach::{Lane, Origin, POLL};
 use crate::background;
@@ -19,8 +22,10 @@ use hyper::header::{CONTENT_TYPE, HOST, HeaderMap};
 use hyper::{Method, Request, Response};
 use loci_engine::seam::Seams;
 use loci_http::LocalOperator;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tower::ServiceExt;
@@ -35,6 +40,8 @@ pub(crate) struct Way {
     standing: Mutex<Standing>,
     /// Held by whoever is taking a directory: one is enough.
     reaching: tokio::sync::Mutex<()>,
+    /// Held while this process gives a place back.
+    releasing: tokio::sync::Mutex<()>,
 }
 
 /// Whether this process does the work of a server while it holds a place.
@@ -58,11 +65,18 @@ struct Standing {
 struct Here {
     answering: Box<Answering>,
     working: Vec<JoinHandle<()>>,
+    /// Cloned by everything that has to end here.
+    busy: Busy,
+    /// Ends with the last clone.
+    idle: mpsc::Receiver<Infallible>,
 }
+
+/// Kept by a write or a download while it lasts: it cannot be continued elsewhere.
+type Busy = mpsc::Sender<Infallible>;
 
 /// A way for one request.
 enum Path {
-    Here(Router, LocalOperator),
+    Here(Router, LocalOperator, Busy),
     Wire(SendRequest<Body>),
 }
 
@@ -125,8 +139,8 @@ impl From<Broken> for Failure {
 
 impl Way {
     pub(crate) fn new(origin: Origin, upkeep: Upkeep) -> Arc<Self> {
-        let (standing, reaching) = Default::default();
-        Arc::new(Self { origin, upkeep, standing, reaching })
+        let (standing, reaching, releasing) = Default::default();
+        Arc::new(Self { origin, upkeep, standing, reaching, releasing })
     }
 
     /// Reaches the memories, or says why they cannot be reached.
@@ -178,14 +192,22 @@ impl Way {
 
     /// Gives back what this process holds; others may be asking it for something still.
     pub(crate) async fn close(&self) {
+        let _turn = self.releasing.lock().await;
         let here = self.standing().here.take();
-        if let Some(Here { answering, working }) = here {
-            answering.stop();
-            for work in working {
-                work.abort();
-                let _ = work.await;
-            }
-            answering.release().await;
+        if let Some(Here { answering, working, .. }) = here {
+            release(answering, working).await;
+        }
+    }
+
+    /// Gives a server what this process holds.
+    async fn hand_over(&self) {
+        let _turn = self.releasing.lock().await;
+        let here = self.standing().here.take();
+        if let Some(Here { answering, working, busy, mut idle }) = here {
+            drop(busy);
+            // The socket answers until then, so that the server knows that it is waited for.
+            while idle.recv().await.is_some() {}
+            release(answering, working).await;
         }
     }
 
@@ -206,8 +228,8 @@ impl Way {
 
     fn known(&self) -> Option<Path> {
         let mut standing = self.standing();
-        if let Some(Here { answering, .. }) = &standing.here {
-            return Some(Path::Here(answering.router(), answering.operator()));
+        if let Some(here) = &standing.here {
+            return Some(here.path());
         }
         while let Some(sender) = standing.idle.pop() {
             if !sender.is_closed() {
@@ -217,19 +239,20 @@ impl Way {
         None
     }
 
-    async fn reach(&self) -> Result<Path, Failure> {
+    async fn reach(self: Arc<Self>) -> Result<Path, Failure> {
         let _turn = match self.origin {
             // Connections to a server are opened side by side.
             Origin::Server { .. } => None,
             Origin::Place { .. } => Some(self.reaching.lock().await),
         };
+        // What this process is giving back is not to be reached any more.
+        drop(self.releasing.lock().await);
         if let Some(path) = self.known() {
             return Ok(path);
         }
         match self.origin.reach().await? {
             Lane::Wire(sender) => Ok(Path::Wire(sender)),
             Lane::Here(answering) => {
-                let path = Path::Here(answering.router(), answering.operator());
                 let engine = || answering.engine().clone();
                 let working = match self.upkeep {
                     Upkeep::None => Vec::new(),
@@ -238,7 +261,11 @@ impl Way {
                         tokio::spawn(background::compact(engine(), answering.stopping())),
                     ],
                 };
-                self.standing().here = Some(Here { answering, working });
+                let (busy, idle) = mpsc::channel(1);
+                tokio::spawn(heed(Arc::downgrade(&self), answering.asked_for()));
+                let here = Here { answering, working, busy, idle };
+                let path = here.path();
+                self.standing().here = Some(here);
                 Ok(path)
             }
         }
@@ -258,10 +285,13 @@ impl Way {
         wait: Wait,
     ) -> Result<Answered, Broken> {
         let (response, sender) = match path {
-            Path::Here(router, operator) => {
+            Path::Here(router, operator, busy) => {
                 request.extensions_mut().insert(operator);
+                // What only reads and is no download ends soon, or when this process is told to stop.
+                let busy = (request.method() != Method::GET || wait == Wait::Head).then_some(busy);
                 match router.oneshot(request).await {
-                    Ok(response) => (response, None),
+                    Ok(response) if is_events(&response) => (response, None),
+                    Ok(response) => (response.map(|body| with(body, busy)), None),
                     Err(never) => match never {},
                 }
             }
@@ -304,6 +334,38 @@ impl Way {
         request.headers_mut().extend(ask.headers.clone());
         Ok(request)
     }
+}
+
+impl Here {
+    fn path(&self) -> Path {
+        let Self { answering, busy, .. } = self;
+        Path::Here(answering.router(), answering.operator(), busy.clone())
+    }
+}
+
+async fn release(answering: Box<Answering>, working: Vec<JoinHandle<()>>) {
+    answering.stop();
+    for work in working {
+        work.abort();
+        let _ = work.await;
+    }
+    answering.release().await;
+}
+
+/// Waits for a server that asks for the place, and gives it what this process holds.
+async fn heed(way: Weak<Way>, mut asked_for: watch::Receiver<bool>) {
+    let is_asked = asked_for.wait_for(|is_asked| *is_asked).await.is_ok();
+    if let (true, Some(way)) = (is_asked, way.upgrade()) {
+        way.hand_over().await;
+    }
+}
+
+/// A body that keeps something until it has been read or dropped.
+fn with<T: Send + 'static>(body: Body, kept: T) -> Body {
+    Body::new(body.map_frame(move |frame| {
+        let _ = &kept;
+        frame
+    }))
 }
 
 fn is_events(response: &Response<Body>) -> bool {

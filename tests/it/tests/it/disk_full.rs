@@ -8,7 +8,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use loci_it::{Api, Client, Dice, Loci, Needles, Server, Setup, error_type, hits_in_dir, sha256};
+use loci_it::{
+    ADMIN_KEY, Api, Client, Dice, Loci, Needles, Server, Setup, error_type, hits_in_dir, sha256,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -347,4 +349,40 @@ fn home_of_chat(member: &mut Client) -> String {
     let mut stores = stores["data"].as_array().unwrap().iter();
     let home = stores.find(|store| store["name"] == "home of room").expect("it was made");
     home["id"].as_str().unwrap().to_owned()
+}
+
+/// A key that was made in the console ends with the session, and signing out needs no room.
+#[test]
+fn signing_out_on_a_full_disk_ends_the_keys_that_the_session_made() {
+    let mut dice = Dice::new("signing out on a full disk");
+    let disk = SmallDisk::mount();
+    fs::write(disk.path().join("filler"), vec![7; 2 * FILLER_BYTES]).unwrap();
+    let setup = Setup::new().data_at(&disk.path().join("data"));
+    let server = setup.start();
+    let mut api = Api::create(server.client(), "full");
+    let mut browser = server.client_as(None);
+    let origin = server.url();
+    let page =
+        [("origin", origin.as_str()), ("sec-fetch-site", "same-origin"), ("x-loci-console", "1")];
+    let login =
+        browser.call_with("POST", "/console/login", Some(&json!({"key": ADMIN_KEY})), &page);
+    assert_eq!(login.status, 200, "{}", login.text());
+    let cookie = login.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    let signed_in = [&page[..], &[("cookie", cookie.as_str())]].concat();
+    let made = json!({"name": "made in the console"});
+    let made = browser.call_with("POST", "/v1/api_keys", Some(&made), &signed_in).ok();
+    let mut key = server.client_as(made["secret"].as_str());
+    assert_eq!(key.get("/v1/whoami").status, 200);
+
+    fill(&mut api, &mut dice, "/fill");
+    assert_eq!(api.client.get("/readyz").ok()["disk_full"], true);
+    let out = browser.call_with("POST", "/console/logout", None, &signed_in);
+    assert_eq!(out.status, 204, "{}", out.text());
+    assert_eq!(key.get("/v1/whoami").status, 401, "its session is over");
+    let shown = browser.call_with("GET", "/console/session", None, &signed_in);
+    assert_eq!(shown.status, 401, "{}", shown.text());
+    server.kill();
+    let server = setup.start();
+    assert_eq!(key.at(server.addr()).get("/v1/whoami").status, 401, "it opens again after a crash");
+    server.stop();
 }

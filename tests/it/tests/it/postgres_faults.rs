@@ -9,7 +9,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loci_it::{Cluster, Server, amount, budget};
+use loci_it::{Cluster, Server, amount, budget, eventually};
 use loci_test_postgres::{Build, Postgres, Settings};
 
 use crate::disk_full::SmallDisk;
@@ -138,6 +138,9 @@ fn a_full_disk_under_the_database_is_survived() {
             use_up_log(&cluster);
         }
         siege.wait_for_refusals();
+        if !is_log_full {
+            says_full(&server, true);
+        }
         siege.holds(outage());
         let siege = siege.mended(|| {
             std::fs::remove_file(&filler).unwrap();
@@ -148,9 +151,20 @@ fn a_full_disk_under_the_database_is_survived() {
             }
         });
         siege.verify(During { writes: &[200, 503], reads: &[200, 503], is_ready: true });
+        says_full(&server, false);
         cluster.check();
         server.stop();
     }
+}
+
+/// Waits until the server is ready and says this of the disk. What is small may still find room there
+/// now and then, so it is asked again.
+fn says_full(server: &Server, is_full: bool) {
+    let mut client = server.client();
+    eventually(&format!("disk_full is {is_full}"), || {
+        let reply = client.get("/readyz");
+        reply.status == 200 && reply.json()["disk_full"] == is_full
+    });
 }
 
 /// Goes on to new files of the log until there is no room for one.

@@ -2,6 +2,7 @@
 //! document again replaces it: what is the same stays, what it no longer says goes.
 
 mod chunks;
+pub(super) mod pdf;
 mod read;
 
 use super::args::IngestArgs;
@@ -69,7 +70,10 @@ async fn target(client: &mut Client, args: &IngestArgs) -> Result<Target, Failur
 }
 
 async fn one(client: &mut Client, target: &Target, file: &Path) -> Result<Value, Failure> {
-    let (text, markup) = read::read(file)?;
+    let path = file.to_owned();
+    let read = tokio::task::spawn_blocking(move || read::read(&path)).await;
+    let (text, markup) =
+        read.map_err(|error| Failure::failed(format!("reading failed: {error}")))??;
     let pieces = chunks::chunks(&text, markup);
     let name = name(file)?;
     if pieces.is_empty() {

@@ -1,6 +1,7 @@
 //! Reads a document as text, whatever it is written in.
 
 use super::chunks::Markup;
+use super::pdf;
 use crate::exit::Failure;
 use std::fs::File;
 use std::io::Read;
@@ -21,7 +22,7 @@ pub(super) fn read(path: &Path) -> Result<(String, Markup), Failure> {
     }
     let extension = path.extension().and_then(|one| one.to_str()).unwrap_or_default();
     if bytes.starts_with(b"%PDF-") {
-        return pdf(&bytes)
+        return pdf::text(bytes)
             .map(|text| (text, Markup::Plain))
             .map_err(|why| Failure::failed(format!("{name} cannot be read as PDF: {why}")));
     }
@@ -30,19 +31,4 @@ pub(super) fn read(path: &Path) -> Result<(String, Markup), Failure> {
     let is_markdown =
         ["md", "markdown", "mdx"].iter().any(|one| extension.eq_ignore_ascii_case(one));
     Ok((text, if is_markdown { Markup::Markdown } else { Markup::Plain }))
-}
-
-/// The text of a PDF. Files from elsewhere can be broken in ways that make the reader panic: that is
-/// a file that cannot be read, and not the end of us.
-fn pdf(bytes: &[u8]) -> Result<String, String> {
-    let quiet = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
-    let read = std::panic::catch_unwind(|| pdf_extract::extract_text_from_mem(bytes));
-    std::panic::set_hook(quiet);
-    match read {
-        Ok(Ok(text)) if text.trim().is_empty() => Err("there is no text in it".to_owned()),
-        Ok(Ok(text)) => Ok(text),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err("it is damaged".to_owned()),
-    }
 }
