@@ -3,7 +3,7 @@
 //! What storage cannot ask for is picked out of what it gives, a bounded part at a time; a page may
 //! therefore be short, and is the last one only if it says so.
 
-use crate::{Context, Engine, Result};
+use crate::{Context, Engine, Result, damage};
 use loci_model::policy::ReadPass;
 use loci_model::query::VersionQuery;
 use loci_model::{Actor, MemoryId, Page, PathPrefix, StoreId, Timestamp, Version, View};
@@ -112,9 +112,7 @@ impl Engine {
             }
             let version = &mut page.items[place];
             bytes += version.size_bytes.unwrap_or(0);
-            if let Some(full) = self.storage.version(pass, version.id, View::Full).await? {
-                *version = full;
-            }
+            damage::fill(self.storage.as_ref(), pass, version).await?;
         }
         Ok(())
     }

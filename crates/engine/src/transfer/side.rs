@@ -111,7 +111,17 @@ impl Side {
 
     async fn entries(&self, store: &Store, after: u64, limit: usize) -> Result<Vec<LogEntry>> {
         let pass = admin(store.workspace);
-        self.named(self.storage.log(&pass, store.id, after, limit).await)
+        let entries = self.named(self.storage.log(&pass, store.id, after, limit).await)?;
+        let damaged = entries.iter().find_map(|entry| match entry {
+            LogEntry::Damaged { version, .. } => Some(version.id),
+            LogEntry::Version { .. } | LogEntry::Redaction { .. } => None,
+        });
+        match damaged {
+            None => Ok(entries),
+            Some(version) => self.named(Err(StorageError::Corrupt(format!(
+                "the content of {version} is damaged; `loci salvage` brings over what is not"
+            )))),
+        }
     }
 
     pub(super) async fn reading_marks(&self, store: &Store) -> Result<Vec<ReadingMark>> {

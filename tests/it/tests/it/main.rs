@@ -14,6 +14,7 @@ mod cluster_read;
 mod cluster_retry;
 mod compaction;
 mod crash;
+mod damage;
 mod disk_full;
 mod doors;
 mod extract;
