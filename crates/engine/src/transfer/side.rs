@@ -104,6 +104,16 @@ impl Side {
         self.entries(store, after, self.entries_page).await
     }
 
+    /// Some entries of a store's history, damaged ones too.
+    pub(super) async fn history(
+        &self,
+        store: &Store,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<LogEntry>> {
+        self.named(self.storage.log(&admin(store.workspace), store.id, after, limit).await)
+    }
+
     /// One entry of a store's history.
     pub(super) async fn entry(&self, store: &Store, seq: u64) -> Result<Option<LogEntry>> {
         Ok(self.entries(store, seq.saturating_sub(1), 1).await?.pop())

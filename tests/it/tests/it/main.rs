@@ -44,6 +44,7 @@ mod qiforge;
 mod qiforge_mcp;
 mod race;
 mod redact;
+mod salvage;
 mod sealed;
 mod sealed_cli;
 mod search;
