@@ -9,7 +9,7 @@ use crate::compute::may_block;
 use crate::{Context, Engine, Error, Result};
 use loci_model::compact::IMPORTANCE_DEFAULT;
 use loci_model::query::{ListItem, ListQuery};
-use loci_model::{At, Audience, Content, Memory, MemoryId, MemoryPath, StoreId, Timestamp, View};
+use loci_model::{Audience, Content, Memory, MemoryId, MemoryPath, StoreId, Timestamp, View};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -200,18 +200,15 @@ impl Engine {
         Ok(content.split_whitespace().take(40).collect::<Vec<_>>().join(" "))
     }
 
-    /// The text of a memory; none when it is gone since.
+    /// The text of a memory; none when it is gone since, or damaged.
     async fn content(
         &self,
         context: &Context,
         store: StoreId,
         memory: &Memory,
     ) -> Result<Option<String>> {
-        match self.get(context, store, &At::Id(memory.id), View::Full).await {
-            Ok(memory) => Ok(memory.content.as_ref().and_then(Content::text).map(str::to_owned)),
-            Err(Error::NotFound("memory")) => Ok(None),
-            Err(error) => Err(error),
-        }
+        let read = self.get_listed(context, store, memory.id).await?;
+        Ok(read.and_then(|read| read.content.as_ref().and_then(Content::text).map(str::to_owned)))
     }
 }
 

@@ -35,6 +35,7 @@ pub fn code(error: &Error) -> Code {
         Error::KeyReused => ("idempotency_key_reused", 400, false),
         Error::Replica => ("replica", 421, false),
         Error::Full => ("disk_full", 507, false),
+        Error::Damaged { .. } => ("damaged", 410, false),
         Error::Unavailable(_) => ("unavailable", 503, true),
         Error::Internal(_) => ("internal", 500, false),
     };
@@ -52,7 +53,7 @@ pub fn retry_after_secs(error: &Error) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loci_model::{Invalid, MemoryId, MemoryPath};
+    use loci_model::{Invalid, MemoryId, MemoryPath, VersionId};
 
     fn one_of_each() -> Vec<Error> {
         let path = MemoryPath::parse("/a").unwrap();
@@ -75,6 +76,7 @@ mod tests {
             Error::KeyReused,
             Error::Replica,
             Error::Full,
+            Error::Damaged { version: VersionId::from_u128(1) },
             Error::Unavailable("later"),
             Error::Internal("secret detail".into()),
         ]

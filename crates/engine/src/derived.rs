@@ -5,8 +5,8 @@
 //! It is only ever filled through passes, by what storage gives their audience, so it cannot hold
 //! what its readers may not find.
 
-use crate::Result;
 use crate::compute::blocking;
+use crate::{Result, damage};
 use loci_model::policy::SearchPass;
 use loci_model::{Audience, Memory, MemoryId, StoreId, Timestamp, View};
 use loci_storage::{FeedEnd, Reading, ReadingEnd, Storage};
@@ -191,7 +191,7 @@ impl<T: Derived> Entry<T> {
             }
             let newly = storage.newly_read(pass, store, read, CATCH_UP_PAGE).await?;
             let asked: Vec<_> = newly.memories.iter().map(|id| (store, *id)).collect();
-            let present = storage.found(pass, &asked, View::Full).await?;
+            let present = damage::found(storage, pass, &asked, View::Full).await?.memories;
             let readings = readings_of::<T>(storage, pass, end, &present).await?;
             let mut followed = Arc::clone(&self.followed).write_owned().await;
             in_background(weight(&present, 0), move || {

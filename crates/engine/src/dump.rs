@@ -5,19 +5,24 @@
 //! Principals are named, not numbered: an import into a workspace that has a principal of the same
 //! name uses that one. Keys, sessions and the audit log stay behind; ids of the first two live on in
 //! the history. A store whose address is another store's here comes without it.
+//!
+//! What is damaged does not end an export ([`without_content`]); lines at its end name it.
 
+mod damaged;
 mod format;
 mod names;
 
 use crate::compute::blocking;
 use crate::{Context, Engine, Error, NewPrincipal, Result};
+use damaged::DamagedLine;
+pub(crate) use damaged::without_content;
 use format::{
     GrantLine, Line, MembershipLine, PrincipalLine, RedactionLine, StoreLine, VersionLine,
 };
 use loci_model::event::kind;
 use loci_model::policy::{AdminPass, System};
 use loci_model::query::{Direction, StoreQuery};
-use loci_model::{Invalid, Store, limit, policy};
+use loci_model::{At, Invalid, Store, Timestamp, Version, View, limit, policy};
 use loci_storage::log::{ImportItem, LogEntry};
 use loci_storage::{Mutation, Receipt};
 use names::Names;
@@ -56,6 +61,7 @@ impl Engine {
         }
         self.export_memberships(pass, &names, lines).await?;
         let browse = policy::browse(&context.caller, pass.now());
+        let mut damaged = Vec::new();
         let mut query = StoreQuery {
             since: None,
             until: None,
@@ -67,13 +73,17 @@ impl Engine {
         loop {
             let page = self.storage.list_stores(&browse, &query).await.map_err(Error::from)?;
             for store in &page.items {
-                self.export_store(context, pass, store, &names, lines).await?;
+                self.export_store(context, pass, store, (&names, lines), &mut damaged).await?;
             }
             query.after = page.next;
             if query.after.is_none() {
-                return Ok(());
+                break;
             }
         }
+        for line in damaged {
+            send(lines, &Line::Damaged(line)).await?;
+        }
+        Ok(())
     }
 
     async fn export_memberships(
@@ -105,8 +115,8 @@ impl Engine {
         context: &Context,
         pass: &AdminPass,
         store: &Store,
-        names: &Names,
-        lines: &mpsc::Sender<String>,
+        (names, lines): (&Names, &mpsc::Sender<String>),
+        damaged: &mut Vec<DamagedLine>,
     ) -> std::result::Result<(), ExportEnd> {
         send(lines, &Line::Store(StoreLine::new(store, names))).await?;
         for grant in self.grants(context, store.id).await? {
@@ -125,6 +135,13 @@ impl Engine {
                     LogEntry::Version { version, partition, owner } => Line::Version(Box::new(
                         VersionLine::new(version, *partition, *owner, names),
                     )),
+                    LogEntry::Damaged { version, partition, owner } => {
+                        let is_head = self.is_head(pass, version).await?;
+                        damaged.push(DamagedLine::new(version, is_head));
+                        let stand_in = without_content(version, is_head);
+                        let line = VersionLine::new(&stand_in, *partition, *owner, names);
+                        Line::Version(Box::new(line))
+                    }
                     LogEntry::Redaction { .. } => {
                         Line::Redaction(RedactionLine::new(store.id, entry, names))
                     }
@@ -132,6 +149,14 @@ impl Engine {
                 send(lines, &line).await?;
             }
         }
+    }
+
+    /// Whether a version is what its memory is now, also where that has expired.
+    async fn is_head(&self, pass: &AdminPass, version: &Version) -> Result<bool> {
+        let system = System::because("an export tells heads from older versions");
+        let read = system.read(pass.workspace(), version.store, Timestamp::from_micros(i64::MIN));
+        let live = self.storage.get(&read, &At::Id(version.memory), View::Basic).await?;
+        Ok(live.is_some_and(|live| live.head == version.id))
     }
 
     /// Adds exported lines, in order. What is there already is passed over, so an interrupted
@@ -172,6 +197,7 @@ impl Engine {
                 Line::Grant(line) => items.push(ImportItem::Grant(line.into_grant(&names)?)),
                 Line::Version(line) => items.push(line.into_item(&names)?),
                 Line::Redaction(line) => items.push(line.into_item(&names)?),
+                Line::Damaged(_) => {}
             }
         }
         if items.is_empty() {

@@ -3,7 +3,7 @@
 
 use loci_model::decide::Refusal;
 use loci_model::policy::Denied;
-use loci_model::{Invalid, MemoryId, MemoryPath};
+use loci_model::{Invalid, MemoryId, MemoryPath, VersionId};
 use loci_storage::StorageError;
 
 /// Why a grant is refused that its giver cannot give.
@@ -97,6 +97,14 @@ pub enum Error {
     /// Cannot do it now; asking again may work.
     #[error("{0}")]
     Unavailable(&'static str),
+    /// What was asked for is there, but its content is not what was written.
+    #[error(
+        "content of {version} is damaged on disk and cannot be read; write, redact or erase it"
+    )]
+    Damaged {
+        /// Of which version.
+        version: VersionId,
+    },
     /// Our fault. The text is for the log, not for the caller.
     #[error("internal error")]
     Internal(String),

@@ -4,7 +4,7 @@
 //! therefore be short, and is the last one only if it says so.
 
 use crate::compute::may_block;
-use crate::{Context, Engine, Result};
+use crate::{Context, Engine, Result, damage};
 use loci_model::policy::ReadPass;
 use loci_model::query::VersionQuery;
 use loci_model::{Actor, MemoryId, Page, PathPrefix, StoreId, Timestamp, Version, View};
@@ -113,9 +113,7 @@ impl Engine {
             }
             let version = &mut page.items[place];
             bytes += version.size_bytes.unwrap_or(0);
-            if let Some(full) = self.storage.version(pass, version.id, View::Full).await? {
-                *version = full;
-            }
+            damage::fill(self.storage.as_ref(), pass, version).await?;
         }
         Ok(())
     }

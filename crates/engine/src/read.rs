@@ -1,10 +1,11 @@
 //! Reading memories and their history.
 
-use crate::{Context, Engine, Error, Result};
+use crate::{Context, Engine, Error, Result, damage};
 use loci_model::policy;
 use loci_model::query::{ListCursor, ListItem, ListQuery, StoreStats, Tally, VersionQuery};
 use loci_model::store::Partitioning;
-use loci_model::{At, Memory, Page, StoreId, Version, VersionId, View, limit};
+use loci_model::{At, Memory, MemoryId, Page, StoreId, Version, VersionId, View, limit};
+use loci_storage::request::note_damaged;
 
 impl Engine {
     /// One memory. Where each owner has its own paths, a path by itself is what changed there last,
@@ -20,14 +21,33 @@ impl Engine {
         let pass = policy::read(&context.caller, &facts, self.seams.now())?;
         let found = match at {
             At::Path(None, path) if facts.store.policy.partitioning == Partitioning::ByOwner => {
-                self.storage.newest(&pass, path, view).await?
+                damage::newest(self.storage.as_ref(), &pass, path, view).await?
             }
-            at => self.storage.get(&pass, at, view).await?,
+            at => damage::memory(self.storage.as_ref(), &pass, at, view).await?,
         };
         found.ok_or(Error::NotFound("memory"))
     }
 
-    /// A page of memories and folded directories.
+    /// A memory that a list has, with its content; none when it is gone since, or damaged, which is
+    /// noted for the answer ([`crate::damaged`]).
+    pub async fn get_listed(
+        &self,
+        context: &Context,
+        store: StoreId,
+        memory: MemoryId,
+    ) -> Result<Option<Memory>> {
+        match self.get(context, store, &At::Id(memory), View::Full).await {
+            Err(Error::NotFound("memory")) => Ok(None),
+            Err(Error::Damaged { .. }) => {
+                note_damaged(store, memory);
+                Ok(None)
+            }
+            read => read.map(Some),
+        }
+    }
+
+    /// A page of memories and folded directories. Those whose contents are asked for and damaged are
+    /// left out and noted for the answer ([`crate::damaged`]).
     pub async fn list(
         &self,
         context: &Context,
@@ -35,7 +55,7 @@ impl Engine {
         query: &ListQuery,
     ) -> Result<Page<ListItem, ListCursor>> {
         let pass = self.read_pass(context, store).await?;
-        Ok(self.storage.list(&pass, query).await?)
+        damage::list(self.storage.as_ref(), &pass, query).await
     }
 
     /// The same, ending early where contents are large: bounded in bytes as well as in number.
@@ -82,10 +102,12 @@ impl Engine {
         view: View,
     ) -> Result<Version> {
         let pass = self.read_pass(context, store).await?;
-        self.storage.version(&pass, version, view).await?.ok_or(Error::NotFound("memory version"))
+        let found = damage::version(self.storage.as_ref(), &pass, version, view).await?;
+        found.ok_or(Error::NotFound("memory version"))
     }
 
-    /// A page of versions, newest first.
+    /// A page of versions, newest first. Damaged ones come without content and are noted for the
+    /// answer.
     pub async fn versions(
         &self,
         context: &Context,
@@ -93,7 +115,7 @@ impl Engine {
         query: &VersionQuery,
     ) -> Result<Page<Version, u64>> {
         let pass = self.read_pass(context, store).await?;
-        Ok(self.storage.versions(&pass, query).await?)
+        damage::versions(self.storage.as_ref(), &pass, query).await
     }
 
     /// How many memories of which kinds a store holds, of each path what changed last; those at

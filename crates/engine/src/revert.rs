@@ -5,7 +5,7 @@
 //! others wrote afterwards is taken back only where the caller says so.
 
 use crate::history::HistoryQuery;
-use crate::{Context, Engine, Error, Result};
+use crate::{Context, Engine, Error, Result, damage};
 use loci_model::policy::ReadPass;
 use loci_model::{
     Actor, At, AttributesPatch, Edit, EditOp, Expect, Invalid, MemoryId, MemoryPath, OnSame,
@@ -220,7 +220,7 @@ impl Engine {
         let Some((_, to)) = step.to else {
             return Ok(Edit::remove(At::Id(step.memory), now));
         };
-        let to = self.storage.version(pass, to, View::Full).await?;
+        let to = damage::version(self.storage.as_ref(), pass, to, View::Full).await?;
         let to = to.ok_or(Error::NotFound("memory version"))?;
         let (Some(content), Some(path), Some(attributes)) = (to.content, to.path, to.attributes)
         else {

@@ -8,13 +8,14 @@
 
 use crate::compute::may_block;
 use crate::search::{too_much_past, weight};
-use crate::{Context, Engine, Error, Result};
+use crate::{Context, Engine, Error, Result, damage};
 use loci_model::policy::ReadPass;
 use loci_model::query::{Direction, ListCursor, ListItem, ListOrder, ListQuery, VersionQuery};
 use loci_model::{
     At, Audience, Content, Invalid, Memory, MemoryId, Page, StoreId, Timestamp, View, limit,
 };
 use loci_storage::AsOf;
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Listings of one page, at most.
@@ -64,6 +65,43 @@ impl Sieve {
             Direction::Descending => {
                 self.updated_after.is_some_and(|after| memory.updated_at < after)
             }
+        }
+    }
+}
+
+/// A page whose lines are replaced by what they are with contents, one by one, until there is enough
+/// of it; lines for which nothing comes are left out.
+struct Filling<'p> {
+    order: ListOrder,
+    lines: VecDeque<ListItem>,
+    page: &'p mut Page<ListItem, ListCursor>,
+    bytes: u64,
+}
+
+impl<'p> Filling<'p> {
+    fn new(order: ListOrder, page: &'p mut Page<ListItem, ListCursor>) -> Self {
+        let lines = std::mem::take(&mut page.items).into();
+        Self { order, lines, page, bytes: 0 }
+    }
+
+    /// The next memory to be read; directories stay as they are.
+    fn next(&mut self) -> Option<Box<Memory>> {
+        if self.bytes > limit::ENTRIES_PAGE_BYTES as u64 && !self.lines.is_empty() {
+            self.page.next = self.page.items.last().map(|last| last.cursor(self.order));
+            return None;
+        }
+        loop {
+            match self.lines.pop_front()? {
+                ListItem::Memory(line) => return Some(line),
+                directory @ ListItem::Directory(_) => self.page.items.push(directory),
+            }
+        }
+    }
+
+    fn push(&mut self, memory: Option<Memory>) {
+        if let Some(memory) = memory {
+            self.bytes += memory.size_bytes;
+            self.page.items.push(ListItem::Memory(Box::new(memory)));
         }
     }
 }
@@ -141,21 +179,14 @@ impl Engine {
         order: ListOrder,
         page: &mut Page<ListItem, ListCursor>,
     ) -> Result<()> {
-        let mut bytes = 0;
-        for place in 0..page.items.len() {
-            if bytes > limit::ENTRIES_PAGE_BYTES as u64 {
-                page.items.truncate(place);
-                page.next = page.items.last().map(|last| last.cursor(order));
-                return Ok(());
-            }
-            let ListItem::Memory(memory) = &mut page.items[place] else { continue };
-            bytes += memory.size_bytes;
-            match self.get(context, store, &At::Id(memory.id), View::Full).await {
-                Ok(full) => **memory = full,
+        let mut filling = Filling::new(order, page);
+        while let Some(line) = filling.next() {
+            let read = match self.get(context, store, &At::Id(line.id), View::Full).await {
                 // Gone since; its line stays as it was.
-                Err(Error::NotFound("memory")) => {}
-                Err(error) => return Err(error),
-            }
+                Err(Error::NotFound("memory")) => Ok(Some((*line).clone())),
+                read => read.map(Some),
+            };
+            filling.push(damage::unless_damaged(&line, read)?);
         }
         Ok(())
     }
@@ -283,7 +314,8 @@ impl Engine {
     }
 
     async fn content_of(&self, pass: &ReadPass, memory: &Memory) -> Result<Option<Content>> {
-        let version = self.storage.version(pass, memory.head, View::Full).await?;
+        let version =
+            damage::version(self.storage.as_ref(), pass, memory.head, View::Full).await?;
         Ok(version.and_then(|version| version.content))
     }
 
@@ -293,17 +325,11 @@ impl Engine {
         order: ListOrder,
         page: &mut Page<ListItem, ListCursor>,
     ) -> Result<()> {
-        let mut bytes = 0;
-        for place in 0..page.items.len() {
-            if bytes > limit::ENTRIES_PAGE_BYTES as u64 {
-                page.items.truncate(place);
-                page.next = page.items.last().map(|last| last.cursor(order));
-                return Ok(());
-            }
-            if let ListItem::Memory(memory) = &mut page.items[place] {
-                bytes += memory.size_bytes;
-                memory.content = self.content_of(pass, memory).await?;
-            }
+        let mut filling = Filling::new(order, page);
+        while let Some(line) = filling.next() {
+            let content = self.content_of(pass, &line).await;
+            let read = content.map(|content| Some(Memory { content, ..(*line).clone() }));
+            filling.push(damage::unless_damaged(&line, read)?);
         }
         Ok(())
     }

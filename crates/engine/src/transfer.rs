@@ -12,11 +12,13 @@ mod copy;
 mod fold;
 mod ground;
 mod readings;
+mod salvage;
 mod side;
 mod verify;
 mod walk;
 
 use loci_storage::{Storage, StorageError};
+pub use salvage::{Loss, Salvage, SalvageReport};
 use side::Side;
 use std::sync::Arc;
 

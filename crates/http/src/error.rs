@@ -308,6 +308,8 @@ mod tests {
         check(&Error::KeyReused, 400, "invalid_request_error");
         check(&Error::Taken("name"), 409, "conflict_error");
         check(&Error::Replica, 421, "invalid_request_error");
+        let damaged = Error::Damaged { version: loci_model::VersionId::from_u128(1) };
+        check(&damaged, 410, "invalid_request_error");
         check(&Error::Full, 507, "api_error");
         check(&Error::Unavailable("later"), 503, "api_error");
         check(&Error::Internal("x".into()), 500, "api_error");

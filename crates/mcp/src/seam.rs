@@ -79,6 +79,16 @@ impl Outcome {
     pub fn failed(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_error: true }
     }
+
+    /// The same, saying how many memories it leaves out because they are damaged.
+    pub(crate) fn noting(self, damaged: usize) -> (Self, Option<String>) {
+        let note = match damaged {
+            0 => None,
+            1 => Some("1 memory is left out: its content is damaged on disk.".to_owned()),
+            more => Some(format!("{more} memories are left out: they are damaged on disk.")),
+        };
+        (self, note)
+    }
 }
 
 /// Tools that belong together.

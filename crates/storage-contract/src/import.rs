@@ -54,6 +54,7 @@ pub(super) fn retarget(entries: Vec<LogEntry>, to: StoreId, shift: u128) -> Vec<
             version.id = version_id(version.id);
             LogEntry::Version { version, partition, owner }
         }
+        LogEntry::Damaged { version, .. } => panic!("{} is damaged", version.id),
         LogEntry::Redaction { seq, memory, version, actor, at, reason } => LogEntry::Redaction {
             seq,
             memory: memory_id(memory),
@@ -79,6 +80,7 @@ pub async fn the_log_tells_versions_and_redactions_in_feed_order(db: Db) {
             LogEntry::Version { version, .. } => {
                 assert_eq!(**version, world.version(change.version).await);
             }
+            LogEntry::Damaged { version, .. } => panic!("{} is damaged", version.id),
             LogEntry::Redaction { memory, version, actor, at, reason, .. } => {
                 assert_eq!((*memory, *version), (change.memory, change.version));
                 assert_eq!((*actor, *at), (change.actor, change.at));

@@ -385,7 +385,7 @@ pub async fn a_growing_text_travels(db: Db) {
     let said = |entries: &[LogEntry]| -> Vec<_> {
         let said = entries.iter().map(|entry| match entry {
             LogEntry::Version { version, .. } => (version.digest, version.content.clone()),
-            LogEntry::Redaction { .. } => (None, None),
+            LogEntry::Damaged { .. } | LogEntry::Redaction { .. } => (None, None),
         });
         said.collect()
     };

@@ -127,10 +127,7 @@ impl Shelf {
                 Err(StorageError::Taken("feed number"))
             };
         }
-        let memory = match &entry {
-            LogEntry::Version { version, .. } => version.memory,
-            LogEntry::Redaction { memory, .. } => *memory,
-        };
+        let memory = entry.memory();
         let known = self.memories.get(&memory).map(|kept| KnownMemory {
             revision: kept.last().revision,
             operation: kept.last().operation,
@@ -143,6 +140,7 @@ impl Shelf {
             LogEntry::Version { version, partition, owner } => {
                 self.import_version(*version, partition, owner)?;
             }
+            LogEntry::Damaged { .. } => return Err(invalid("is damaged")),
             LogEntry::Redaction { version, actor, at, reason, .. } => {
                 self.import_redaction(memory, version, Redaction { at, by: actor }, &reason)?;
             }
@@ -209,7 +207,7 @@ impl Shelf {
         let seq = usize::try_from(entry.seq()).expect("checked against the length of the feed");
         let known = &self.feed[seq - 1];
         match entry {
-            LogEntry::Version { version, .. } => {
+            LogEntry::Version { version, .. } | LogEntry::Damaged { version, .. } => {
                 let op: ChangeOp = version.operation.into();
                 known.version == version.id && known.op == op && known.at == version.created_at
             }

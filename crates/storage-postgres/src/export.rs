@@ -7,6 +7,7 @@ use crate::row::{self, KNOWN_VERSION_COLUMNS, actor, coded, count, int, string, 
 use crate::{stores, versions};
 use loci_model::policy::AdminPass;
 use loci_model::{ChangeOp, StoreId};
+use loci_storage::StorageError;
 use loci_storage::log::LogEntry;
 use tokio_postgres::Row;
 
@@ -53,8 +54,14 @@ fn entry(row: &Row, store: StoreId, bytes: Option<Vec<u8>>) -> Result<LogEntry> 
         },
         ChangeOp::Created | ChangeOp::Modified | ChangeOp::Deleted => {
             let (partition, owner) = (known.partition, known.owner);
-            let version = versions::filled(known, bytes)?;
-            LogEntry::Version { version: Box::new(version), partition, owner }
+            let bare = Box::new(known.version.clone());
+            match versions::filled(known, bytes).map_err(StorageError::from) {
+                Ok(version) => LogEntry::Version { version: Box::new(version), partition, owner },
+                Err(StorageError::Corrupt(_)) => {
+                    LogEntry::Damaged { version: bare, partition, owner }
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
     })
 }

@@ -43,7 +43,7 @@ pub(crate) async fn take(
             continue;
         }
         seqs.push(int(entry.seq()));
-        wanted.memories.insert((store, memory_of(entry)));
+        wanted.memories.insert((store, entry.memory()));
         if let LogEntry::Version { version, partition, .. } = entry {
             versions.push(uuid(version.id.to_bytes()));
             if let (Some(path), Some(_)) = (&version.path, version.digest) {
@@ -75,13 +75,6 @@ pub(crate) async fn take(
     Ok(())
 }
 
-fn memory_of(entry: &LogEntry) -> MemoryId {
-    match entry {
-        LogEntry::Version { version, .. } => version.memory,
-        LogEntry::Redaction { memory, .. } => *memory,
-    }
-}
-
 pub(crate) async fn import_entry(
     draft: &mut Draft<'_>,
     held: &mut Held,
@@ -101,7 +94,7 @@ pub(crate) async fn import_entry(
             Err(StorageError::Taken("feed number").into())
         };
     }
-    let memory = memory_of(entry);
+    let memory = entry.memory();
     let known = draft.memory(store, memory).await?;
     let state = known.as_ref().map(|known| KnownMemory {
         revision: known.revision,
@@ -120,6 +113,7 @@ pub(crate) async fn import_entry(
                 known.unwrap_or_else(|| Known::unborn(*partition, *owner, version.created_at));
             import_version(draft, store, known, version).await?;
         }
+        LogEntry::Damaged { .. } => return Err(invalid("is damaged")),
         LogEntry::Redaction { version, actor, at, reason, .. } => {
             import_redaction(draft, store, (memory, *version), *actor, *at, reason).await?;
         }
@@ -132,7 +126,7 @@ pub(crate) async fn import_entry(
 /// version.
 fn told(entry: &LogEntry) -> (ChangeOp, VersionId, Timestamp) {
     match entry {
-        LogEntry::Version { version, .. } => {
+        LogEntry::Version { version, .. } | LogEntry::Damaged { version, .. } => {
             (version.operation.into(), version.id, version.created_at)
         }
         LogEntry::Redaction { version, at, .. } => (ChangeOp::Redacted, *version, *at),

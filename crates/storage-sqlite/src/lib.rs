@@ -35,6 +35,7 @@ mod redact;
 mod repeats;
 mod row;
 mod rows;
+mod salvage;
 mod sessions;
 mod stores;
 mod sweep;
@@ -48,6 +49,7 @@ mod wal;
 mod writer;
 
 pub use open::{OpenError, SqliteOptions};
+pub use salvage::{Salvaged, salvage};
 
 use apply::Core;
 use async_trait::async_trait;

@@ -49,11 +49,20 @@ pub(crate) fn export(
                 at: time(row, 31)?,
                 reason: row.get(32)?,
             },
-            ChangeOp::Created | ChangeOp::Modified | ChangeOp::Deleted => LogEntry::Version {
-                version: Box::new(versions::in_view(conn, known, View::Full)?),
-                partition: row::opt_id(row, 25)?,
-                owner: PrincipalId::from_bytes(row.get(24)?),
-            },
+            ChangeOp::Created | ChangeOp::Modified | ChangeOp::Deleted => {
+                let partition = row::opt_id(row, 25)?;
+                let owner = PrincipalId::from_bytes(row.get(24)?);
+                let bare = Box::new(known.version.clone());
+                match versions::in_view(conn, known, View::Full).map_err(StorageError::from) {
+                    Ok(version) => {
+                        LogEntry::Version { version: Box::new(version), partition, owner }
+                    }
+                    Err(StorageError::Corrupt(_)) => {
+                        LogEntry::Damaged { version: bare, partition, owner }
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
         });
     }
     Ok(entries)
@@ -72,10 +81,7 @@ impl Core {
                 Err(StorageError::Taken("feed number").into())
             };
         }
-        let memory = match entry {
-            LogEntry::Version { version, .. } => version.memory,
-            LogEntry::Redaction { memory, .. } => *memory,
-        };
+        let memory = entry.memory();
         let state = memory_state(&self.conn, store.store_pk, memory)?;
         check_next(entry, store.store.id, state.as_ref().map(|(_, known)| known))?;
         require_later(store, entry.at())?;
@@ -84,6 +90,7 @@ impl Core {
                 let memory_pk = state.map(|(memory_pk, _)| memory_pk);
                 self.import_version(store, memory_pk, version, *partition, *owner)?
             }
+            LogEntry::Damaged { .. } => return Err(invalid("is damaged")),
             LogEntry::Redaction { version, actor, at, reason, .. } => {
                 let known = versions::load(&self.conn, store.store_pk, store.store.id, *version)?
                     .filter(|known| known.version.memory == memory)
@@ -305,7 +312,7 @@ fn holds(conn: &Connection, store: &StoreRow, entry: &LogEntry) -> Result<bool> 
     )?;
     Ok(known
         == match entry {
-            LogEntry::Version { version, .. } => {
+            LogEntry::Version { version, .. } | LogEntry::Damaged { version, .. } => {
                 (version.operation.into(), version.id, version.created_at)
             }
             LogEntry::Redaction { version, at, .. } => (ChangeOp::Redacted, *version, *at),

@@ -6,7 +6,7 @@ use crate::wal::Wal;
 use rusqlite::Connection;
 
 /// `Loci` in ASCII: marks the file as ours.
-const APPLICATION_ID: u32 = 0x4c6f_6369;
+pub(crate) const APPLICATION_ID: u32 = 0x4c6f_6369;
 
 /// Step `n` leads from format `n` to `n + 1`.
 const STEPS: [&str; 8] = [

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// The database's file name.
 pub(crate) const DATABASE: &str = "loci.db";
-const LOCK: &str = "loci.lock";
+pub(crate) const LOCK: &str = "loci.lock";
 
 /// The oldest SQLite that has every fix this crate relies on.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;

@@ -375,7 +375,8 @@ pub trait Storage: Send + Sync + 'static {
     ) -> Result<Vec<Remembered>>;
 
     /// The store's whole history after a feed number, oldest first, for export. Large contents make
-    /// pages shorter; only at the end is one empty.
+    /// pages shorter; only at the end is one empty. A version whose content is damaged comes as
+    /// [`log::LogEntry::Damaged`].
     async fn log(
         &self,
         pass: &AdminPass,

@@ -22,6 +22,16 @@ pub enum LogEntry {
         /// Who owns its memory.
         owner: PrincipalId,
     },
+    /// A version that should have content but whose content cannot be read or is not what was
+    /// written; without it. It only ever comes out of an engine: none takes it in.
+    Damaged {
+        /// The version.
+        version: Box<Version>,
+        /// Whose partition its memory is in.
+        partition: Option<PrincipalId>,
+        /// Who owns its memory.
+        owner: PrincipalId,
+    },
     /// The redaction of an earlier version.
     Redaction {
         /// The number in the feed.
@@ -43,7 +53,7 @@ impl LogEntry {
     /// The number in the feed.
     pub fn seq(&self) -> u64 {
         match self {
-            Self::Version { version, .. } => version.seq,
+            Self::Version { version, .. } | Self::Damaged { version, .. } => version.seq,
             Self::Redaction { seq, .. } => *seq,
         }
     }
@@ -51,8 +61,16 @@ impl LogEntry {
     /// When it happened.
     pub fn at(&self) -> Timestamp {
         match self {
-            Self::Version { version, .. } => version.created_at,
+            Self::Version { version, .. } | Self::Damaged { version, .. } => version.created_at,
             Self::Redaction { at, .. } => *at,
+        }
+    }
+
+    /// The memory it is about.
+    pub fn memory(&self) -> MemoryId {
+        match self {
+            Self::Version { version, .. } | Self::Damaged { version, .. } => version.memory,
+            Self::Redaction { memory, .. } => *memory,
         }
     }
 }
@@ -82,8 +100,10 @@ pub fn check_next(
     if entry.at() > TIME_MAX {
         return refuse("is later than the year 9999");
     }
-    let LogEntry::Version { version, partition, owner } = entry else {
-        return Ok(());
+    let (version, partition, owner) = match entry {
+        LogEntry::Version { version, partition, owner } => (version, partition, owner),
+        LogEntry::Damaged { .. } => return refuse("is damaged"),
+        LogEntry::Redaction { .. } => return Ok(()),
     };
     if version.store != store {
         return refuse("belongs to another store");

@@ -7,9 +7,14 @@
 //!
 //! And which page of access ([`crate::known`]) was the open one: a request is decided on what is so
 //! at one moment after it came, so a call need not ask again for what an earlier one was told.
+//!
+//! And which memories its answer leaves out because their contents are damaged, so that every door
+//! can say so ([`damaged`]).
 
-use loci_model::WorkspaceId;
+use loci_model::{MemoryId, StoreId, WorkspaceId};
 use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What a call may take without being counted.
@@ -22,10 +27,15 @@ const LEFT_MIN: Duration = Duration::from_millis(100);
 /// How long a page that was seen stays seen: requests that follow something go on for long.
 const SEEN_MAX: Duration = Duration::from_millis(500);
 
+/// Damaged memories that are remembered for one request; more say nothing new.
+pub const DAMAGED_MAX: usize = 1000;
+
 struct Request {
     began: Instant,
     waited: Cell<Duration>,
     page: Cell<Option<Seen>>,
+    /// Shared with the parts of the request that run elsewhere.
+    damaged: Arc<Mutex<BTreeSet<(StoreId, MemoryId)>>>,
 }
 
 #[derive(Clone, Copy)]
@@ -42,7 +52,12 @@ tokio::task_local! {
 /// Runs one request: what its storage calls wait for is added up.
 pub async fn as_one_request<T>(request: impl Future<Output = T>) -> T {
     let began = Instant::now();
-    let known = Request { began, waited: Cell::new(Duration::ZERO), page: Cell::new(None) };
+    let known = Request {
+        began,
+        waited: Cell::new(Duration::ZERO),
+        page: Cell::new(None),
+        damaged: Arc::default(),
+    };
     REQUEST.scope(known, request).await
 }
 
@@ -53,6 +68,7 @@ pub fn continued<T>(part: impl Future<Output = T>) -> impl Future<Output = T> {
         began: request.began,
         waited: request.waited.clone(),
         page: request.page.clone(),
+        damaged: Arc::clone(&request.damaged),
     });
     async move {
         match known {
@@ -95,6 +111,26 @@ pub fn forget_page() {
 pub fn seen_page(workspace: WorkspaceId) -> Option<u64> {
     let seen = REQUEST.try_with(|request| request.page.get()).ok().flatten()?;
     (seen.workspace == workspace && seen.at.elapsed() < SEEN_MAX).then_some(seen.page)
+}
+
+/// Remembers, for the rest of the request, that its answer leaves out a memory whose content is
+/// damaged. Only what the caller may see is noted, because the answer names it.
+pub fn note_damaged(store: StoreId, memory: MemoryId) {
+    let _ = REQUEST.try_with(|request| {
+        let mut damaged = request.damaged.lock().unwrap_or_else(PoisonError::into_inner);
+        if damaged.len() < DAMAGED_MAX {
+            damaged.insert((store, memory));
+        }
+    });
+}
+
+/// The damaged memories that the answer to this request leaves out, at most [`DAMAGED_MAX`].
+pub fn damaged() -> Vec<(StoreId, MemoryId)> {
+    let noted = REQUEST.try_with(|request| {
+        let damaged = request.damaged.lock().unwrap_or_else(PoisonError::into_inner);
+        damaged.iter().copied().collect()
+    });
+    noted.unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -148,5 +184,24 @@ mod tests {
         })
         .await;
         as_one_request(async { assert_eq!(seen_page(one), None) }).await;
+    }
+
+    #[tokio::test]
+    async fn what_is_damaged_is_noted_once_for_the_request_and_its_parts() {
+        let (store, memory) = (StoreId::from_u128(1), MemoryId::from_u128(2));
+        note_damaged(store, memory);
+        assert_eq!(damaged(), [], "no request, nothing to remember it by");
+        as_one_request(async {
+            let part = continued(async move { note_damaged(store, memory) });
+            tokio::spawn(part).await.unwrap();
+            note_damaged(store, memory);
+            assert_eq!(damaged(), [(store, memory)]);
+            for other in 0..2 * DAMAGED_MAX as u128 {
+                note_damaged(store, MemoryId::from_u128(other));
+            }
+            assert_eq!(damaged().len(), DAMAGED_MAX);
+        })
+        .await;
+        as_one_request(async { assert_eq!(damaged(), []) }).await;
     }
 }

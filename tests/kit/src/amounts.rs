@@ -62,6 +62,7 @@ pub const AMOUNTS: &[Amount] = &[
     of("purge_rounds", 10, 30, "purges of a store against writers of its vectors"),
     of("restart_memories", 5_000, 20_000, "memories of the test of a restart"),
     of("retry_rounds", 5, 15, "requests cut off and retried on another server, for each client"),
+    of("salvage_rounds", 12, 200, "randomly damaged data directories that are salvaged"),
     of("search_kills", 6, 20, "kill -9 of a server that makes vectors"),
     of(
         "sqlite_histories",

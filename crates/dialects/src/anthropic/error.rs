@@ -135,6 +135,7 @@ impl From<&Error> for Problem {
             Error::PathTaken { .. } => (409, "memory_path_conflict_error", DoNotRetry),
             Error::ExpectFailed => (409, "memory_precondition_failed_error", DoNotRetry),
             Error::Taken(_) | Error::Repeat { .. } => (409, "conflict_error", DoNotRetry),
+            Error::Damaged { .. } => (410, INVALID, DoNotRetry),
             Error::TooMany { after_secs, .. } => (429, "rate_limit_error", RetryAfter(*after_secs)),
             Error::Replica => (421, INVALID, DoNotRetry),
             Error::Internal(_) => (500, "api_error", Nothing),
@@ -211,6 +212,8 @@ mod tests {
         check(repeat, 409, "conflict_error", Advice::DoNotRetry);
         check(Error::ExpectFailed, 409, "memory_precondition_failed_error", Advice::DoNotRetry);
         check(Error::Taken("name"), 409, "conflict_error", Advice::DoNotRetry);
+        let damaged = Error::Damaged { version: loci_model::VersionId::from_u128(1) };
+        check(damaged, 410, invalid, Advice::DoNotRetry);
         check(Error::Replica, 421, invalid, Advice::DoNotRetry);
         check(Error::Internal("why".into()), 500, "api_error", Advice::Nothing);
         check(Error::Unavailable("busy"), 503, "api_error", Advice::RetryAfter(1));

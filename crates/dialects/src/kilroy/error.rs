@@ -123,6 +123,7 @@ impl From<Error> for Stop {
             | Error::OverQuota(_)
             | Error::IsHead
             | Error::Taken(_)
+            | Error::Damaged { .. }
             | Error::KeyReused => Self::Says(error.to_string().into()),
             // Nothing is wrong with what was asked; the same may work later or elsewhere.
             Error::Unauthenticated(_)
@@ -151,6 +152,7 @@ mod tests {
         assert!(says(Invalid::new("kind", "is bad").into()));
         assert!(says(Error::Denied("no")) && says(Error::Archived) && says(Error::Sealed));
         assert!(says(Error::TooLarge { bytes: 2, limit: 1 }));
+        assert!(says(Error::Damaged { version: loci_model::VersionId::from_u128(1) }));
         for (error, status) in [
             (Error::TooMany { why: "slower", after_secs: 1 }, 429),
             (Error::Replica, 421),

@@ -144,6 +144,7 @@ fn line(error: &Error) -> (u16, &'static str) {
         | Error::PathTaken { .. }
         | Error::Repeat { .. }
         | Error::ExpectFailed => (409, "conflict"),
+        Error::Damaged { .. } => (410, "content_damaged"),
         Error::Replica => (421, "read_only_replica"),
         Error::TooMany { .. } => (429, "rate_limit_exceeded"),
         Error::Internal(_) => (500, "internal_error"),
@@ -189,7 +190,7 @@ impl From<Invalid> for Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loci_model::{MemoryId, MemoryPath};
+    use loci_model::{MemoryId, MemoryPath, VersionId};
 
     #[test]
     fn every_error_has_its_line() {
@@ -211,6 +212,7 @@ mod tests {
             (Error::PathTaken { memory: None, path: path.clone() }, (409, "conflict")),
             (Error::Repeat { memory, path }, (409, "conflict")),
             (Error::ExpectFailed, (409, "conflict")),
+            (Error::Damaged { version: VersionId::from_u128(1) }, (410, "content_damaged")),
             (Error::Replica, (421, "read_only_replica")),
             (Error::TooMany { why: "slower", after_secs: 1 }, (429, "rate_limit_exceeded")),
             (Error::Internal("why".into()), (500, "internal_error")),

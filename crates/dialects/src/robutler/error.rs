@@ -99,6 +99,7 @@ pub(crate) fn status(error: &Error) -> u16 {
         Error::PathTaken { .. } | Error::Repeat { .. } | Error::ExpectFailed | Error::Taken(_) => {
             409
         }
+        Error::Damaged { .. } => 410,
         Error::TooLarge { .. } => 413,
         Error::Replica => 421,
         Error::OverQuota(_) | Error::TooMany { .. } => 429,
@@ -140,7 +141,7 @@ impl From<Invalid> for Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loci_model::{MemoryId, MemoryPath};
+    use loci_model::{MemoryId, MemoryPath, VersionId};
 
     #[test]
     fn every_error_has_its_status() {
@@ -161,6 +162,7 @@ mod tests {
             (Error::Repeat { memory, path }, 409),
             (Error::ExpectFailed, 409),
             (Error::Taken("name"), 409),
+            (Error::Damaged { version: VersionId::from_u128(1) }, 410),
             (Error::TooLarge { bytes: 2, limit: 1 }, 413),
             (Error::Replica, 421),
             (Error::OverQuota("full".into()), 429),

@@ -8,7 +8,7 @@ use crate::key::Name;
 use crate::size;
 use loci_engine::{Context, Error};
 use loci_model::query::{ListItem, ListQuery};
-use loci_model::{At, Memory, PrincipalId, View};
+use loci_model::{Memory, PrincipalId, View};
 use std::collections::HashMap;
 
 /// Entries of one list.
@@ -60,8 +60,8 @@ pub(super) async fn answer(call: &Call, context: &Context, place: &Place) -> Ans
         }
         match memory.content {
             Some(_) => memories.push(memory),
-            // None when it is gone by now.
-            None => memories.extend(desk.get(&At::Id(memory.id), View::Full).await?),
+            // None when it is gone by now, or damaged.
+            None => memories.extend(desk.engine.get_listed(context, store, memory.id).await?),
         }
     }
     let writers = Writers::of(&call.engine, context, memories.iter()).await?;

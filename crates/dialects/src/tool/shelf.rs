@@ -102,6 +102,12 @@ impl Shelf<'_> {
         self.get(&At::Id(memory), View::Full).await
     }
 
+    /// The same of a memory that a list has; none also when it is damaged.
+    pub(super) async fn listed(&self, memory: MemoryId) -> Result<Option<Memory>, Error> {
+        let Some(store) = self.place.store else { return Ok(None) };
+        self.engine.get_listed(self.context, store, memory).await
+    }
+
     async fn get(&self, at: &At, view: View) -> Result<Option<Memory>, Error> {
         let Some(store) = self.place.store else { return Ok(None) };
         match self.engine.get(self.context, store, at, view).await {

@@ -12,7 +12,7 @@
 use super::summary::{Requoted, requoted};
 use super::{ATTEMPTS_MAX, REASON};
 use crate::history::HistoryQuery;
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Result, damage};
 use loci_model::policy::{ReadPass, System};
 use loci_model::query::VersionQuery;
 use loci_model::{
@@ -262,7 +262,12 @@ impl Engine {
         let pass = system.read(derived.store.workspace, derived.store.id, self.seams.now());
         let mut left = Vec::new();
         for source in sources.iter().filter(|source| !without.contains(source)) {
-            let found = self.storage.version(&pass, *source, View::Full).await?;
+            let found = damage::version(self.storage.as_ref(), &pass, *source, View::Full).await;
+            // What cannot be read any more is not quoted again.
+            let found = match found {
+                Err(Error::Damaged { .. }) => None,
+                found => found?,
+            };
             left.extend(found.filter(|version| version.content.is_some()));
         }
         let ids = left.iter().map(|version| version.id).collect();

@@ -2,7 +2,7 @@
 //! from the sources. Whatever fails, a summary can be made, and it says how it was made.
 
 use super::extract::{Quoted, extract};
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Result, damage};
 use loci_model::compact::{IMPORTANCE_DEFAULT, Place, SUMMARY};
 use loci_model::policy::System;
 use loci_model::{
@@ -56,7 +56,14 @@ impl Engine {
         let pass = system.read(store.workspace, store.id, self.seams.now());
         let mut sources = Vec::with_capacity(going.len());
         for memory in going {
-            let found = self.storage.get(&pass, &At::Id(memory.id), View::Full).await?;
+            let at = At::Id(memory.id);
+            let found = match damage::memory(self.storage.as_ref(), &pass, &at, View::Full).await {
+                // What cannot be read is quoted by its name and line, as what is sealed would be.
+                Err(Error::Damaged { version }) if version == memory.head => {
+                    Some((*memory).clone())
+                }
+                found => found?,
+            };
             let found = found.filter(|found| found.revision == memory.revision);
             let found = found.ok_or(Error::ExpectFailed)?;
             let text = found.content.as_ref().and_then(Content::text).unwrap_or_default();

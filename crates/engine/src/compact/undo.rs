@@ -2,7 +2,7 @@
 //! were, and the summary goes, in one batch.
 
 use super::Compacted;
-use crate::{Context, Engine, Error, Result};
+use crate::{Context, Engine, Error, Result, damage};
 use loci_model::policy;
 use loci_model::query::VersionQuery;
 use loci_model::{
@@ -35,7 +35,7 @@ impl Engine {
         let found = found.ok_or(Error::NotFound("memory"))?;
         let mut edits = vec![Edit::remove(At::Id(summary), Expect::Revision(found.revision))];
         for source in self.sources_of(context, store, summary).await? {
-            let version = self.storage.version(&read, source, View::Full).await?;
+            let version = damage::version(self.storage.as_ref(), &read, source, View::Full).await?;
             edits.extend(version.and_then(|version| restoring(version, found.partition, now)));
         }
         if edits.len() == 1 {

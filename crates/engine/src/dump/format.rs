@@ -1,6 +1,7 @@
 //! The lines of an export and their conversion to and from the model. This is a file format: fields
 //! are only ever added, with defaults, under a new format number.
 
+use super::damaged::DamagedLine;
 use super::names::Names;
 use crate::NewPrincipal;
 use base64::Engine as _;
@@ -30,6 +31,8 @@ pub(super) enum Line {
     Grant(GrantLine),
     Version(Box<VersionLine>),
     Redaction(RedactionLine),
+    /// Last of all, what the export could not read. An import passes over it.
+    Damaged(DamagedLine),
 }
 
 #[derive(Serialize, Deserialize)]

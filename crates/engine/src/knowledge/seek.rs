@@ -5,11 +5,11 @@ use super::learned::Learned;
 use super::{Known, Limits, Seek, Strategy};
 use crate::derived::{End, Held};
 use crate::search::{Hit, Mode, Recency, SearchAnswer, SearchRequest, Span, Wanted};
-use crate::{Context, Engine, Error, Result};
+use crate::{Context, Engine, Error, Result, damage};
 use loci_knowledge::graph::{Comparison, Dates, Filter, Operator, Ranked, Seeking};
 use loci_model::policy::SearchPass;
 use loci_model::{Invalid, Memory, MemoryId, StoreId, Timestamp, View, limit};
-use loci_storage::request::forget_page;
+use loci_storage::request::{forget_page, note_damaged};
 use loci_storage::{FeedEnd, ReadingEnd};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -120,9 +120,10 @@ impl Engine {
                 let some: Vec<Hit> = hits.by_ref().take(FILLED_AT_ONCE).collect();
                 let ids: Vec<_> =
                     some.iter().map(|hit| (hit.memory.store, hit.memory.id)).collect();
-                let found = engine.storage.found(&pass, &ids, view).await?;
+                let found = damage::found(engine.storage.as_ref(), &pass, &ids, view).await?;
+                found.damaged.iter().for_each(|(store, id)| note_damaged(*store, *id));
                 let mut found: HashMap<MemoryId, Memory> =
-                    found.into_iter().map(|memory| (memory.id, memory)).collect();
+                    found.memories.into_iter().map(|memory| (memory.id, memory)).collect();
                 for hit in some {
                     let Some(memory) = found.remove(&hit.memory.id) else { continue };
                     match is_full {

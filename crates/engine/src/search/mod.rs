@@ -30,7 +30,7 @@ pub use state::SearchOptions;
 
 pub(crate) use state::SearchState;
 
-use loci_model::{Memory, StoreId, View};
+use loci_model::{Memory, MemoryId, StoreId, View};
 use std::time::Duration;
 
 /// Where to search.
@@ -117,4 +117,6 @@ pub struct SearchAnswer {
     /// How many stores were left out, because they may only be searched and were searched too
     /// often.
     pub left_out: usize,
+    /// Memories that fit but whose contents are damaged; they are no results.
+    pub damaged: Vec<(StoreId, MemoryId)>,
 }

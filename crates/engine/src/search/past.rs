@@ -9,12 +9,12 @@ use super::cache::choose;
 use super::show::Shown;
 use super::stage::{Index, Place, Stage};
 use super::{SearchAnswer, SearchRequest};
-use crate::{Context, Engine, Error, Result};
+use crate::{Context, Engine, Error, Result, damage};
 use loci_model::policy::{ReadPass, SearchPass};
 use loci_model::{Invalid, Memory, MemoryId, StoreId, View};
 use loci_search::index::StoreIndex;
 use loci_search::vector;
-use loci_storage::{AsOf, FeedEnd, StorageError};
+use loci_storage::{AsOf, FeedEnd};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -126,16 +126,22 @@ impl Engine {
                     continue;
                 };
                 let view = shown.view(&prepared);
-                if let Some(memory) = self.read_past(read, memory, view).await? {
-                    shown.add(&prepared, memory, candidate);
+                match self.read_past(read, memory, view).await {
+                    Ok(Some(memory)) => shown.add(&prepared, memory, candidate),
+                    Ok(None) => {}
+                    Err(Error::Damaged { .. }) => shown.damaged.push(id),
+                    Err(error) => return Err(error),
                 }
             }
             if !shown.hits.is_empty() || !prepared.is_strict {
                 break;
             }
         }
+        shown.damaged.sort_unstable();
+        shown.damaged.dedup();
         Ok(SearchAnswer {
             hits: shown.hits,
+            damaged: shown.damaged,
             contents_left_out: shown.contents_left_out,
             indexed_through: Vec::new(),
             is_complete: stage.is_complete,
@@ -146,7 +152,7 @@ impl Engine {
     }
 
     /// A memory of the past with its content, if the view wants it and it is still there: what was
-    /// scrubbed meanwhile, or does not match its digest, is passed over.
+    /// scrubbed meanwhile is passed over.
     async fn read_past(
         &self,
         pass: &ReadPass,
@@ -154,11 +160,8 @@ impl Engine {
         view: View,
     ) -> Result<Option<Memory>> {
         if view == View::Full {
-            memory.content = match self.storage.version(pass, memory.head, view).await {
-                Ok(version) => version.and_then(|version| version.content),
-                Err(StorageError::Corrupt(_)) => None,
-                Err(error) => return Err(error.into()),
-            };
+            let version = damage::version(self.storage.as_ref(), pass, memory.head, view).await?;
+            memory.content = version.and_then(|version| version.content);
             if memory.content.is_none() {
                 return Ok(None);
             }

@@ -18,7 +18,7 @@ use loci_search::rank::{
 use loci_search::text::TextQuery;
 use loci_search::vector::{self, QueryVector};
 use loci_storage::StorageError;
-use loci_storage::request::forget_page;
+use loci_storage::request::{forget_page, note_damaged};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -115,6 +115,8 @@ impl Engine {
         forget_page();
         let reached = self.reach(context, &request.reach).await?;
         answer.hits.retain(|hit| reached.pass.stores().contains(&hit.memory.store));
+        answer.damaged.retain(|(store, _)| reached.pass.stores().contains(store));
+        answer.damaged.iter().for_each(|(store, memory)| note_damaged(*store, *memory));
         answer.left_out += self.ration(context, &reached.pass, &mut answer.hits);
         let found: Vec<_> =
             answer.hits.iter().map(|hit| (hit.memory.store, hit.memory.id)).collect();
@@ -154,7 +156,7 @@ impl Engine {
         let Ranked { shown, is_by_meaning, is_complete, unready, through } = ranked;
         let mut indexed_through = through;
         indexed_through.retain(|(store, _)| is_told(*store, request, &reached, &shown));
-        let Shown { hits, contents_left_out, .. } = shown;
+        let Shown { hits, contents_left_out, damaged, .. } = shown;
         Ok(SearchAnswer {
             hits,
             contents_left_out,
@@ -163,6 +165,7 @@ impl Engine {
             unready,
             is_by_meaning,
             left_out,
+            damaged,
         })
     }
 
@@ -183,8 +186,12 @@ impl Engine {
             // Nobody has the phrase; then its words are better than nothing.
             found = self.find(pass, &stage, request, false).await?;
             is_by_meaning = found.is_by_meaning;
+            let damaged = std::mem::take(&mut shown.damaged);
             shown = self.show(pass, &stage, found).await?;
+            shown.damaged.extend(damaged);
         }
+        shown.damaged.sort_unstable();
+        shown.damaged.dedup();
         let chosen = stage.places.iter();
         let chosen = chosen.filter_map(|place| Some((place.store, place.chosen?.through)));
         Ok(Ranked {

@@ -8,7 +8,7 @@ use super::run::{Found, Prepared};
 use super::stage::Stage;
 use super::{Hit, SearchRequest};
 use crate::compute::may_block;
-use crate::{Engine, Result};
+use crate::{Engine, Result, damage};
 use loci_model::limit::GUARDED_RESULTS_MAX;
 use loci_model::policy::SearchPass;
 use loci_model::{Memory, MemoryId, StoreId, View};
@@ -27,6 +27,8 @@ pub(crate) struct Shown {
     pub(crate) hits: Vec<Hit>,
     /// Results that came without content because there was enough of it.
     pub(crate) contents_left_out: usize,
+    /// Results that are left out because their contents cannot be read.
+    pub(crate) damaged: Vec<(StoreId, MemoryId)>,
     content_bytes: usize,
 }
 
@@ -77,7 +79,12 @@ impl Engine {
             let ids: Vec<(StoreId, MemoryId)> =
                 some.iter().map(|candidate| (store(candidate), candidate.memory)).collect();
             let mut found: HashMap<(StoreId, MemoryId), Memory> = HashMap::new();
-            for memory in self.storage.found(pass, &ids, shown.view(&prepared)).await? {
+            let view = shown.view(&prepared);
+            let sound = damage::found(self.storage.as_ref(), pass, &ids, view).await?;
+            // Of what may only be searched, nothing is told but results.
+            let damaged = sound.damaged.into_iter();
+            shown.damaged.extend(damaged.filter(|(store, _)| !pass.guarded().contains(store)));
+            for memory in sound.memories {
                 found.insert((memory.store, memory.id), memory);
             }
             for (candidate, id) in some.into_iter().zip(ids) {

@@ -104,6 +104,16 @@ impl Side {
         self.entries(store, after, self.entries_page).await
     }
 
+    /// Some entries of a store's history, damaged ones too.
+    pub(super) async fn history(
+        &self,
+        store: &Store,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<LogEntry>> {
+        self.named(self.storage.log(&admin(store.workspace), store.id, after, limit).await)
+    }
+
     /// One entry of a store's history.
     pub(super) async fn entry(&self, store: &Store, seq: u64) -> Result<Option<LogEntry>> {
         Ok(self.entries(store, seq.saturating_sub(1), 1).await?.pop())
@@ -111,7 +121,17 @@ impl Side {
 
     async fn entries(&self, store: &Store, after: u64, limit: usize) -> Result<Vec<LogEntry>> {
         let pass = admin(store.workspace);
-        self.named(self.storage.log(&pass, store.id, after, limit).await)
+        let entries = self.named(self.storage.log(&pass, store.id, after, limit).await)?;
+        let damaged = entries.iter().find_map(|entry| match entry {
+            LogEntry::Damaged { version, .. } => Some(version.id),
+            LogEntry::Version { .. } | LogEntry::Redaction { .. } => None,
+        });
+        match damaged {
+            None => Ok(entries),
+            Some(version) => self.named(Err(StorageError::Corrupt(format!(
+                "the content of {version} is damaged; `loci salvage` brings over what is not"
+            )))),
+        }
     }
 
     pub(super) async fn reading_marks(&self, store: &Store) -> Result<Vec<ReadingMark>> {

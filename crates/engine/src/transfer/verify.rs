@@ -207,7 +207,7 @@ async fn contents(
 fn content(entry: &LogEntry) -> Option<&Content> {
     match entry {
         LogEntry::Version { version, .. } => version.content.as_ref(),
-        LogEntry::Redaction { .. } => None,
+        LogEntry::Damaged { .. } | LogEntry::Redaction { .. } => None,
     }
 }
 

@@ -30,7 +30,7 @@ use futures_util::FutureExt;
 use host::Hosts;
 use http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
-use loci_engine::{Context, Engine, Error, Identified, as_one_request};
+use loci_engine::{Context, Engine, Error, Identified, as_one_request, damaged};
 use loci_model::{Audience, Caller, PrincipalId, RequestId};
 use rate::RateLimit;
 use slow::{SlowDown, Slowed};
@@ -48,6 +48,8 @@ use ucan::Ucans;
 /// What a replica knows may be old; these say so, and how old as far as is known.
 const STALE: HeaderName = HeaderName::from_static("loci-stale");
 const LAG: HeaderName = HeaderName::from_static("loci-replica-lag-ms");
+/// How many memories an answer leaves out because their contents are damaged, at every door.
+const DAMAGED: HeaderName = HeaderName::from_static("loci-damaged");
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// What requests that no route matches are counted and logged under.
@@ -173,11 +175,15 @@ impl Shared {
                 body::discard(&mut request, timing, &self.body).await?;
                 return Err(strange);
             }
-            match openness {
+            let mut answered = match openness {
                 Openness::Anybody => self.answer_anybody(request, inner, timing).await,
                 Openness::Newcomers => self.greet(request, inner, timing).await,
                 Openness::Known => self.work(request, inner, timing, &mut seen).await,
+            };
+            if let Ok(response) = &mut answered {
+                mark_damaged(response);
             }
+            answered
         };
         let outcome = AssertUnwindSafe(work).catch_unwind();
         let outcome = match timing {
@@ -380,6 +386,14 @@ impl Shared {
             request_id = %seen.id,
             principal = seen.principal.map(tracing::field::display),
         );
+    }
+}
+
+/// Says how much of an answer is missing because it is damaged; nothing when nothing is.
+fn mark_damaged(response: &mut Response) {
+    let count = damaged().len();
+    if count > 0 {
+        response.headers_mut().insert(DAMAGED, HeaderValue::from(count));
     }
 }
 

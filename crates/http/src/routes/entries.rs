@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use loci_engine::{RecallCount, Sieve};
+use loci_engine::{RecallCount, Sieve, damaged};
 use loci_model::query::{Direction, Filter, ListCursor, ListItem, ListOrder, ListQuery};
 use loci_model::{At, Content, Memory, MemoryId, PathPrefix, StoreId, View, limit};
 use serde::{Deserialize, Serialize};
@@ -284,6 +284,8 @@ pub(crate) struct Entries {
     next_page: Option<String>,
     /// How far the feed was before this part was read.
     last_seq: u64,
+    /// Memories that belong to this part and are left out, because their contents are damaged.
+    damaged: Vec<String>,
 }
 
 /// Memories with their attributes.
@@ -331,6 +333,7 @@ pub(crate) async fn list(
         Some(at) => engine.list_past(&context, store, at, &query, &sieve).await?,
         None => engine.list_sifted(&context, store, &query, &sieve).await?,
     };
+    let damaged = damaged().iter().map(|(_, memory)| memory.to_string()).collect();
     let next_page = page.next.map(|cursor| URL_SAFE_NO_PAD.encode(cursor.to_bytes()));
     let weight = |item: &ListItem| match item {
         ListItem::Memory(memory) => large::weight(memory),
@@ -345,7 +348,7 @@ pub(crate) async fn list(
     };
     let view = move || {
         let data = page.items.into_iter().map(shown).collect::<Result<_>>()?;
-        Ok(Entries { data, next_page, last_seq })
+        Ok(Entries { data, next_page, last_seq, damaged })
     };
     large::answer(&native, bytes, view).await
 }

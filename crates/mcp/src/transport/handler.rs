@@ -7,7 +7,7 @@ use crate::resources::{Shown, TEMPLATE};
 use crate::seam::{Asked, Effect, Outcome, ToolDefinition, asker};
 use crate::trouble::Trouble;
 use http::request::Parts;
-use loci_engine::{Context, Error, as_one_request};
+use loci_engine::{Context, Error, as_one_request, damaged};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Extensions,
     GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
@@ -47,18 +47,18 @@ impl Face {
         name: &str,
         request: &CallToolRequestParams,
         parts: &Parts,
-    ) -> Option<Outcome> {
+    ) -> Option<(Outcome, Option<String>)> {
         let has_it =
             |set: &&Arc<dyn crate::ToolSet>| set.tools().iter().any(|tool| tool.name == name);
         let set = self.offer.tools.iter().find(has_it)?;
         let nothing = serde_json::Map::new();
         let arguments = request.arguments.as_ref().unwrap_or(&nothing);
         let asked = Asked { name, arguments, extensions: &parts.extensions };
-        let called = tokio::time::timeout(CALL_TIMEOUT, as_one_request(set.call(&asked)));
+        let call = async { set.call(&asked).await.noting(damaged().len()) };
+        let called = tokio::time::timeout(CALL_TIMEOUT, as_one_request(call));
         Some(called.await.unwrap_or_else(|_| {
-            Outcome::failed(
-                "this took too long and was given up; it may have been done all the same",
-            )
+            let why = "this took too long and was given up; it may have been done all the same";
+            (Outcome::failed(why), None)
         }))
     }
 }
@@ -113,11 +113,13 @@ impl ServerHandler for Face {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let parts = parts(&context.extensions)?;
-        let Some(outcome) = self.call(&request.name, &request, parts).await else {
+        let Some((outcome, note)) = self.call(&request.name, &request, parts).await else {
             let shown: String = request.name.chars().take(64).collect();
             return Err(ErrorData::invalid_params(format!("unknown tool: {shown}"), None));
         };
-        let content = vec![ContentBlock::text(outcome.text)];
+        // What is missing is said beside the answer, which may be JSON.
+        let content = [Some(outcome.text), note].into_iter().flatten();
+        let content = content.map(ContentBlock::text).collect();
         Ok(match outcome.is_error {
             true => CallToolResult::error(content).into(),
             false => CallToolResult::success(content).into(),

@@ -131,6 +131,8 @@ pub(crate) enum Command {
     Extract(ExtractArgs),
     /// Move everything between a data directory and a PostgreSQL database, or two of a kind
     Move(MoveArgs),
+    /// Bring whatever can still be read of a damaged place to a new one
+    Salvage(SalvageArgs),
     /// Report on the environment: directory, disk, configuration, server
     Doctor(DoctorArgs),
 }
@@ -523,6 +525,17 @@ pub(crate) struct MoveArgs {
     /// Compare both, and move nothing
     #[arg(long)]
     pub(crate) verify_only: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SalvageArgs {
+    /// The damaged data directory, which is only read, or a PostgreSQL URL; with a password prefer the
+    /// environment, which other users cannot see [env: LOCI_SALVAGE_FROM]
+    #[arg(value_name = "FROM")]
+    pub(crate) from: Option<Place>,
+    /// A data directory or a PostgreSQL URL with nothing in it [env: LOCI_SALVAGE_TO]
+    #[arg(value_name = "TO")]
+    pub(crate) to: Option<Place>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -13,18 +13,82 @@ use std::path::{Path, PathBuf};
 pub(super) async fn backup(client: &mut Client, format: Format, to: &Path) -> Result<(), Failure> {
     let folder = writable(to)?;
     let body = client.download("/v1/backup").await?;
-    to_file(body, folder, to, format, "backup").await
+    to_file(body, folder, to, format, ("backup", |_: &[u8]| {})).await
 }
 
+/// Fails when something is damaged: what is not is in the export all the same.
 pub(super) async fn export(client: &mut Client, format: Format, to: &Path) -> Result<(), Failure> {
+    let mut damaged = DamagedLines::default();
     if to == Path::new("-") {
         let body = client.download("/v1/export").await?;
-        return copy(body, "export", print_raw).await.map(drop);
+        let write = |chunk: &[u8]| {
+            damaged.take(chunk);
+            print_raw(chunk)
+        };
+        copy(body, "export", write).await?;
+        return damaged.report();
     }
     let folder = writable(to)?;
     let body = client.download("/v1/export").await?;
-    to_file(body, folder, to, format, "export").await
+    to_file(body, folder, to, format, ("export", |chunk: &[u8]| damaged.take(chunk))).await?;
+    damaged.report()
 }
+
+/// The lines of an export that name what is damaged, found while they pass.
+#[derive(Default)]
+struct DamagedLines {
+    /// The beginning of the line that is passing, as far as it says what it is.
+    line: Vec<u8>,
+    found: Vec<String>,
+    count: u64,
+}
+
+impl DamagedLines {
+    const MARK: &[u8] = br#"{"type":"damaged""#;
+    /// Characters of the longest such line: a path of the greatest length, escaped, and ids.
+    const LINE_MAX: usize = 8192;
+
+    fn take(&mut self, chunk: &[u8]) {
+        for part in chunk.split_inclusive(|byte| *byte == b'\n') {
+            let room = Self::LINE_MAX.saturating_sub(self.line.len());
+            let is_other =
+                self.line.len() >= Self::MARK.len() && !self.line.starts_with(Self::MARK);
+            if !is_other {
+                self.line.extend_from_slice(&part[..part.len().min(room)]);
+            }
+            if part.ends_with(b"\n") {
+                self.end_line();
+            }
+        }
+    }
+
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        if line.starts_with(Self::MARK) {
+            self.count += 1;
+            if self.found.len() < DAMAGED_SHOWN_MAX {
+                self.found.push(String::from_utf8_lossy(line.trim_ascii()).into_owned());
+            }
+        }
+    }
+
+    /// Names what is damaged, on standard error.
+    fn report(self) -> Result<(), Failure> {
+        for line in &self.found {
+            eprintln!("{line}");
+        }
+        match self.count {
+            0 => Ok(()),
+            count => Err(Failure::failed(format!(
+                "{count} versions are damaged and were exported without content; see \
+                 docs/guides/damage.md"
+            ))),
+        }
+    }
+}
+
+/// Damaged versions that are named one by one.
+const DAMAGED_SHOWN_MAX: usize = 1000;
 
 /// Refuses what cannot work before anything is asked for.
 fn writable(to: &Path) -> Result<PathBuf, Failure> {
@@ -42,7 +106,7 @@ async fn to_file(
     folder: PathBuf,
     to: &Path,
     format: Format,
-    name: &'static str,
+    (name, mut look): (&'static str, impl FnMut(&[u8])),
 ) -> Result<(), Failure> {
     let cannot =
         |error: &std::io::Error| Failure::io(format_args!("cannot write {}", to.display()), error);
@@ -50,8 +114,11 @@ async fn to_file(
         .prefix(".loci-")
         .tempfile_in(&folder)
         .map_err(|error| cannot(&error))?;
-    let bytes =
-        copy(body, name, |chunk| file.write_all(chunk).map_err(|error| cannot(&error))).await?;
+    let write = |chunk: &[u8]| {
+        look(chunk);
+        file.write_all(chunk).map_err(|error| cannot(&error))
+    };
+    let bytes = copy(body, name, write).await?;
     file.as_file().sync_all().map_err(|error| cannot(&error))?;
     file.persist_noclobber(to).map_err(|error| cannot(&error.error))?;
     // The name is durable when its folder is.

@@ -36,6 +36,7 @@ mod reach;
 mod redact;
 mod reembed;
 mod restore;
+mod salvage;
 mod seal;
 mod search;
 mod session;
@@ -78,16 +79,23 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     if let Command::Eval(args) = &command {
         return eval::run(format, args, common.database).await;
     }
+    let is_given = common.data.is_some()
+        || common.database.is_some()
+        || common.url.is_some()
+        || common.key.is_some();
     if let Command::Move(args) = command {
-        if common.data.is_some()
-            || common.database.is_some()
-            || common.url.is_some()
-            || common.key.is_some()
-        {
+        if is_given {
             let why = "move takes --from and --to, and none of --data, --database, --url, --key";
             return Err(Failure::usage(why));
         }
         return move_all::run(format, args).await;
+    }
+    if let Command::Salvage(args) = command {
+        if is_given {
+            let why = "salvage takes FROM and TO, and none of --data, --database, --url, --key";
+            return Err(Failure::usage(why));
+        }
+        return salvage::run(format, args).await;
     }
     if let Command::Extract(args) = &command {
         return extract::run(&args.file);
@@ -154,6 +162,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         | Command::Mcp(_)
         | Command::Eval(_)
         | Command::Move(_)
+        | Command::Salvage(_)
         | Command::Extract(_)
         | Command::ReadPdf
         | Command::Seal(_)

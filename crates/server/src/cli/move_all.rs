@@ -51,7 +51,7 @@ fn named(given: Option<Place>, flag: &str, variable: &str) -> Result<Place, Fail
     place.ok_or_else(|| Failure::usage(format!("move takes {flag} PLACE, or {variable}")))
 }
 
-fn is_same(from: &Place, to: &Place) -> bool {
+pub(super) fn is_same(from: &Place, to: &Place) -> bool {
     match (from, to) {
         (Place::Directory(a), Place::Directory(b)) => {
             let real = |path| fs::canonicalize(path).ok();
@@ -62,7 +62,7 @@ fn is_same(from: &Place, to: &Place) -> bool {
 }
 
 /// Refuses a place where nothing is yet, before opening it would make something there.
-async fn require_used(place: &Place) -> Result<(), Failure> {
+pub(super) async fn require_used(place: &Place) -> Result<(), Failure> {
     let is_used = match place {
         Place::Directory(path) => path.join("loci.db").exists(),
         Place::Database(url) => held::look(url).await?.format.is_some(),
@@ -74,7 +74,7 @@ async fn require_used(place: &Place) -> Result<(), Failure> {
 }
 
 /// Opens a place; a database that is away may be starting, or have a moment's trouble.
-async fn open(place: &Place) -> Result<Held, Failure> {
+pub(super) async fn open(place: &Place) -> Result<Held, Failure> {
     let mut patience = Patience::new();
     loop {
         match Held::open(place, Kind::Command).await {

@@ -124,6 +124,7 @@ fn steps(log: &[LogEntry], asked: &[Asked]) -> Vec<usize> {
                 Mark::Erased(version.memory)
             }
             LogEntry::Version { version, .. } => Mark::Version(version.id),
+            LogEntry::Damaged { version, .. } => panic!("{} is damaged", version.id),
             LogEntry::Redaction { reason, memory, .. } if reason == reason::ERASED => {
                 Mark::Erased(*memory)
             }

@@ -131,11 +131,10 @@ impl<'e> Shelf<'e> {
         for (_, _, id) in found {
             let memory = match contents.remove(&id) {
                 Some(memory) => memory,
-                None => match self.engine.get(&self.reader, store, &At::Id(id), View::Full).await {
-                    Ok(memory) => memory,
-                    // It was forgotten in the meantime.
-                    Err(Error::NotFound("memory")) => continue,
-                    Err(error) => return Err(error),
+                None => match self.engine.get_listed(&self.reader, store, id).await? {
+                    Some(memory) => memory,
+                    // It was forgotten in the meantime, or is damaged.
+                    None => continue,
                 },
             };
             bytes += usize::try_from(memory.size_bytes).unwrap_or(usize::MAX);

@@ -71,7 +71,7 @@ pub(super) async fn list(desk: &Desk<'_>, shelf: Shelf<'_>, prefix: &str) -> Res
             is_cut = true;
             break;
         }
-        if let Some(memory) = shelf.load(memory.id).await? {
+        if let Some(memory) = shelf.listed(memory.id).await? {
             entries.push(writers.show(desk, &memory, &shelf.place.name).await?);
         }
     }

@@ -4,7 +4,7 @@
 use crate::error::{Failure, Result};
 use crate::wire::time;
 use loci_engine::search::{Explanation, Hit, SearchAnswer};
-use loci_model::{Content, Memory};
+use loci_model::{Content, Memory, MemoryId, StoreId};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -182,6 +182,8 @@ pub(crate) struct StoreAnswer {
     is_complete: bool,
     /// Results that came without their content, because there was about a megabyte of it already.
     contents_left_out: usize,
+    /// Memories that fit and are left out, because their contents are damaged.
+    damaged: Vec<String>,
 }
 
 /// What was found in several stores.
@@ -199,6 +201,8 @@ pub(crate) struct Answer {
     contents_left_out: usize,
     /// Stores that were left out, because the caller may only search them and did so too often.
     stores_left_out: usize,
+    /// Memories that fit and are left out, because their contents are damaged.
+    damaged: Vec<String>,
 }
 
 impl StoreAnswer {
@@ -207,6 +211,7 @@ impl StoreAnswer {
             indexed_through: answer.indexed_through.first().map(|(_, seq)| *seq),
             is_complete: answer.is_complete,
             contents_left_out: answer.contents_left_out,
+            damaged: ids(&answer.damaged),
             data: hits(answer.hits)?,
         })
     }
@@ -220,9 +225,14 @@ impl Answer {
             is_complete: answer.is_complete,
             contents_left_out: answer.contents_left_out,
             stores_left_out: answer.left_out,
+            damaged: ids(&answer.damaged),
             data: hits(answer.hits)?,
         })
     }
+}
+
+fn ids(damaged: &[(StoreId, MemoryId)]) -> Vec<String> {
+    damaged.iter().map(|(_, memory)| memory.to_string()).collect()
 }
 
 fn hits(hits: Vec<Hit>) -> Result<Vec<HitView>> {

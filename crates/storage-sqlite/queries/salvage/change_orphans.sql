@@ -1,0 +1,1 @@
+delete from change where version not in (select version.version from version)

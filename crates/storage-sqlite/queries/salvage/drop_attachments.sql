@@ -1,0 +1,1 @@
+delete from attachment where session_id = ?1

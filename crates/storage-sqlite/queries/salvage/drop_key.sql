@@ -1,0 +1,1 @@
+delete from api_key where key_id = ?1

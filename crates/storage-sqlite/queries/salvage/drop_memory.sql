@@ -1,0 +1,1 @@
+delete from memory where memory = ?1

@@ -1,0 +1,1 @@
+delete from principal where principal_id = ?1

@@ -1,0 +1,1 @@
+delete from session where session_id = ?1

@@ -1,0 +1,1 @@
+delete from store where store_id = ?1

@@ -1,0 +1,1 @@
+delete from memory where head not in (select version.version from version)

@@ -1,0 +1,1 @@
+select key_id from api_key

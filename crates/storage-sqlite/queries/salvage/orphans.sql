@@ -1,0 +1,1 @@
+delete from version where memory not in (select memory.memory from memory)

@@ -1,0 +1,1 @@
+delete from payload where version not in (select version.version from version)

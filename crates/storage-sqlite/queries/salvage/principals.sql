@@ -1,0 +1,1 @@
+select principal_id from principal

@@ -1,0 +1,1 @@
+select session_id, workspace_id from session

@@ -1,0 +1,1 @@
+select store_id from store
