@@ -189,6 +189,7 @@ impl Holding {
         openapi.merge(mobius::openapi());
         openapi.merge(qiforge::openapi());
         openapi.merge(document::openapi());
+        document::add_agents(&mut openapi);
         let router = loci_http::router(self.engine.clone(), doors, openapi, options);
         let local = match &self.held {
             Held::Directory { path, .. } => {
