@@ -15,7 +15,7 @@ use tokio_postgres::error::SqlState;
 pub(crate) const ROLE: &str = "loci_app";
 
 /// Step `n` leads from format `n` to `n + 1`.
-const STEPS: [&str; 8] = [
+const STEPS: [&str; 9] = [
     include_str!("../migrations/0001_init.sql"),
     include_str!("../migrations/0002_access.sql"),
     include_str!("../migrations/0003_search.sql"),
@@ -24,6 +24,7 @@ const STEPS: [&str; 8] = [
     include_str!("../migrations/0006_compaction.sql"),
     include_str!("../migrations/0007_readings.sql"),
     include_str!("../migrations/0008_caps.sql"),
+    include_str!("../migrations/0009_caps.sql"),
 ];
 
 /// The format this version writes.

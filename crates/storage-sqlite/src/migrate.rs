@@ -9,7 +9,7 @@ use rusqlite::Connection;
 const APPLICATION_ID: u32 = 0x4c6f_6369;
 
 /// Step `n` leads from format `n` to `n + 1`.
-const STEPS: [&str; 7] = [
+const STEPS: [&str; 8] = [
     include_str!("../migrations/0001_init.sql"),
     include_str!("../migrations/0002_vectors.sql"),
     include_str!("../migrations/0003_sharing.sql"),
@@ -17,6 +17,7 @@ const STEPS: [&str; 7] = [
     include_str!("../migrations/0005_compaction.sql"),
     include_str!("../migrations/0006_readings.sql"),
     include_str!("../migrations/0007_caps.sql"),
+    include_str!("../migrations/0009_caps.sql"),
 ];
 
 /// The format this version writes.

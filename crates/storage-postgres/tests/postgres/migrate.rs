@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::{Client, NoTls};
 
-/// The steps up to format 7, as they were released.
-const STEPS: [&str; 7] = [
+/// The steps up to format 8, as they were released.
+const STEPS: [&str; 8] = [
     include_str!("../../migrations/0001_init.sql"),
     include_str!("../../migrations/0002_access.sql"),
     include_str!("../../migrations/0003_search.sql"),
@@ -25,6 +25,7 @@ const STEPS: [&str; 7] = [
     include_str!("../../migrations/0005_tails.sql"),
     include_str!("../../migrations/0006_compaction.sql"),
     include_str!("../../migrations/0007_readings.sql"),
+    include_str!("../../migrations/0008_caps.sql"),
 ];
 /// What a server of format 3 asks about a key.
 const OLD_KEY: &str = "select key_id, workspace_id, principal_id, name, hint, secret_hash, power, \
@@ -244,17 +245,19 @@ async fn what_format_6_holds_can_be_read() {
     world.assert_sound().await;
 }
 
-/// Format 7 has homes with a cap that nobody chose. It goes where another door has written, and nothing
-/// else goes.
+/// Format 7 has homes with a cap that nobody chose, and format 8 has some of them. It goes from all of
+/// them, and nothing else goes.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_of_format_7_loses_caps_that_nobody_chose() {
+async fn databases_of_formats_7_and_8_lose_caps_that_nobody_chose() {
     let scratch = Scratch::new().await;
     let mut world = World::new(Arc::new(scratch.open().await)).await;
     let stores = caps::furnish(&world).await;
     let now = world.now();
-    let (database, old) = old_database(7).await;
-    copy(&connect(&scratch.url()).await, &old).await;
-    world.storage = Arc::new(open(&database.url()).await);
-    caps::assert_caps(&world, &stores, now).await;
-    assert_eq!(world.storage.check().await.unwrap().problems, Vec::<String>::new());
+    for format in [7, 8] {
+        let (database, old) = old_database(format).await;
+        copy(&connect(&scratch.url()).await, &old).await;
+        world.storage = Arc::new(open(&database.url()).await);
+        caps::assert_caps(&world, &stores, now).await;
+        assert_eq!(world.storage.check().await.unwrap().problems, Vec::<String>::new());
+    }
 }
