@@ -22,15 +22,20 @@ use format::{
 use loci_model::event::kind;
 use loci_model::policy::{AdminPass, System};
 use loci_model::query::{Direction, StoreQuery};
-use loci_model::{At, Invalid, Store, Timestamp, Version, View, limit, policy};
+use loci_model::{Address, At, Invalid, Store, Timestamp, Version, View, limit, policy};
 use loci_storage::log::{ImportItem, LogEntry};
 use loci_storage::{Mutation, Receipt};
 use names::Names;
 use tokio::sync::mpsc;
 
 /// The number of the line format. Format 2 added what becomes of repeated content, format 3 groups,
-/// addresses of stores and memory that is switched off; a file without them is read as before.
-const FORMAT: u32 = 3;
+/// addresses of stores and memory that is switched off; a file without them is read as before. Since
+/// format 4 every cap was chosen by somebody.
+const FORMAT: u32 = 4;
+/// The first format in which somebody chose every cap.
+const CHOSEN_CAPS: u32 = 4;
+/// The cap that homes were given before, unless they could hold less.
+const GIVEN_CAP: u64 = 1000;
 /// History entries read at a time: with the largest contents still a modest amount of memory.
 const LOG_PAGE: usize = 100;
 
@@ -159,21 +164,44 @@ impl Engine {
         Ok(live.is_some_and(|live| live.head == version.id))
     }
 
-    /// Adds exported lines, in order. What is there already is passed over, so an interrupted
-    /// import can be run again. Answers how many items were added.
+    /// Begins an import; refused to whoever may not.
+    pub fn import(&self, context: &Context) -> Result<Import> {
+        self.admin_pass(context).map(|_| Import { format: 1, is_noted: false })
+    }
+
+    /// Adds a whole export.
     pub async fn import_lines(&self, context: &Context, lines: Vec<String>) -> Result<u64> {
+        self.import_more(context, &mut self.import(context)?, lines).await
+    }
+
+    /// Adds the next exported lines of an import, in order. What is there already is passed over, so an
+    /// interrupted import can be run again. Answers how many items were added.
+    pub async fn import_more(
+        &self,
+        context: &Context,
+        import: &mut Import,
+        lines: Vec<String>,
+    ) -> Result<u64> {
         let pass = self.admin_pass(context)?;
         let mut names = Names::new(&self.storage.principals(&pass).await?);
         let mut items = Vec::with_capacity(lines.len());
-        for line in blocking(move || read_lines(&lines)).await?? {
+        let lines = blocking(move || read_lines(&lines)).await??;
+        for line in &lines {
             match line {
-                Line::Header { format: 1..=FORMAT } => {
-                    self.note(self.happening(context, kind::IMPORTED)).await;
-                }
+                Line::Header { format: format @ 1..=FORMAT } => import.format = *format,
                 Line::Header { format } => {
                     let why = format!("export format {format}, this version reads up to {FORMAT}");
                     return Err(Invalid::new("line", why).into());
                 }
+                _ => {}
+            }
+        }
+        if !lines.is_empty() && !std::mem::replace(&mut import.is_noted, true) {
+            self.note(self.happening(context, kind::IMPORTED)).await;
+        }
+        for line in lines {
+            match line {
+                Line::Header { .. } => {}
                 Line::Principal(line) => {
                     let memory = line.switches();
                     let new = NewPrincipal::try_from(line)?;
@@ -186,6 +214,7 @@ impl Engine {
                 }
                 Line::Store(line) => {
                     let mut store = line.into_store(pass.workspace(), &names)?;
+                    import.leave_out_given_cap(&mut store);
                     if let Some(address) = &store.address {
                         let there = self.storage.store_at(store.workspace, address).await?;
                         if there.is_some_and(|there| there != store.id) {
@@ -206,6 +235,26 @@ impl Engine {
         match self.write_unasked(Mutation::Import(pass, items)).await? {
             Receipt::Imported(count) => Ok(count),
             other => Err(Error::Internal(format!("unexpected receipt {other:?}"))),
+        }
+    }
+}
+
+/// An import that goes on over many lines.
+#[derive(Debug)]
+pub struct Import {
+    /// As its first line says; of a file that does not say it, the oldest.
+    format: u32,
+    /// Whether the audit log has it: once, however many pieces it comes in.
+    is_noted: bool,
+}
+
+impl Import {
+    /// Exports before format 4 hold caps of homes that nobody chose.
+    fn leave_out_given_cap(&self, store: &mut Store) {
+        let given = Some(GIVEN_CAP.min(store.policy.memories_max));
+        let is_home = store.address == Some(Address::home(store.owner));
+        if self.format < CHOSEN_CAPS && is_home && store.policy.soft_cap == given {
+            store.policy.soft_cap = None;
         }
     }
 }

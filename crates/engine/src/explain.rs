@@ -87,7 +87,7 @@ impl Engine {
                 would_lose: None,
             }));
         }
-        let principal = self.find_principal(context, who).await?;
+        let principal = self.find_grantee(context, who).await?;
         self.report(store, principal, &grants, now).await
     }
 

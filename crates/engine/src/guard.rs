@@ -8,7 +8,9 @@ use crate::search::Hit;
 use crate::{Context, Engine, Error, Result};
 use loci_model::event::kind;
 use loci_model::policy::SearchPass;
-use loci_model::{MemoryId, PrincipalId, StoreId, Timestamp, limit};
+use loci_model::{Content, MemoryId, PrincipalId, StoreId, Timestamp, limit};
+use loci_search::text::snippet::snippet;
+use loci_search::text::{Analyzer, TextQuery};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
@@ -20,6 +22,9 @@ const DAY_MICROS: i64 = 24 * 60 * MINUTE_MICROS;
 /// Memories that are remembered for the day on which they were given, of all pairs together; beyond it
 /// those whose day is over are forgotten, and if that is not enough, nobody gets a new one.
 const GIVEN_MAX: usize = 1_000_000;
+
+/// Characters of a snippet that stands for a content.
+const SNIPPET_CHARS: usize = 240;
 
 /// How often who searched what in the minute that runs.
 pub(crate) struct Guard {
@@ -166,22 +171,55 @@ impl Engine {
     /// Leaves out the contents of what the caller may only search: what fits the query is in the
     /// snippet.
     pub async fn snippets_only(&self, context: &Context, hits: &mut [Hit]) -> Result<()> {
-        let mut readable: HashMap<StoreId, bool> = HashMap::new();
-        for hit in hits.iter_mut().filter(|hit| hit.memory.content.is_some()) {
-            let store = hit.memory.store;
-            let may_read = match readable.get(&store) {
-                Some(known) => *known,
-                None => {
-                    let may_read = self.read_pass(context, store).await.is_ok();
-                    readable.insert(store, may_read);
-                    may_read
-                }
-            };
-            if !may_read {
-                hit.memory.content = None;
-            }
+        let searched_only = self.searched_only(context, hits).await?;
+        for hit in hits.iter_mut().filter(|hit| searched_only.contains(&hit.memory.store)) {
+            hit.memory.content = None;
         }
         Ok(())
+    }
+
+    /// The same for results that were read whole and have no snippets yet: what loses its content gets
+    /// the part of it that fits the text.
+    pub async fn cut_to_snippets(
+        &self,
+        context: &Context,
+        text: &str,
+        mut hits: Vec<Hit>,
+    ) -> Result<Vec<Hit>> {
+        let searched_only = self.searched_only(context, &hits).await?;
+        if searched_only.is_empty() {
+            return Ok(hits);
+        }
+        let query = TextQuery::parse(text);
+        self.compute(async move {
+            let analyzer = Analyzer::new();
+            for hit in hits.iter_mut().filter(|hit| searched_only.contains(&hit.memory.store)) {
+                let content = hit.memory.content.take();
+                if let Some(text) = content.as_ref().and_then(Content::text) {
+                    hit.snippet = snippet(&analyzer, text, &query, SNIPPET_CHARS);
+                }
+            }
+            Ok(hits)
+        })
+        .await
+    }
+
+    /// The stores of results with contents that the caller may search and not read.
+    async fn searched_only(&self, context: &Context, hits: &[Hit]) -> Result<HashSet<StoreId>> {
+        let mut stores: HashSet<StoreId> = HashSet::new();
+        stores
+            .extend(hits.iter().filter(|it| it.memory.content.is_some()).map(|it| it.memory.store));
+        let mut searched_only = HashSet::new();
+        for store in stores {
+            match self.read_pass(context, store).await {
+                Ok(_) => {}
+                Err(Error::Denied(_) | Error::NotFound(_)) => {
+                    searched_only.insert(store);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(searched_only)
     }
 }
 

@@ -170,7 +170,7 @@ impl Engine {
         if let Some(service) = PrincipalId::parse_with_prefix("svac_", text) {
             return one(Actor::Service(service));
         }
-        let found: Principal = self.find_principal(context, text).await?;
+        let found: Principal = self.find_grantee(context, text).await?;
         let workspace = context.caller.workspace;
         let system = System::because("what somebody's keys wrote, they wrote");
         let keys = self.storage.keys(&system.administer(workspace, self.seams.now())).await?;

@@ -65,8 +65,8 @@ impl Engine {
         self.named(context, text).await?.ok_or(Error::NotFound("principal"))
     }
 
-    /// The same for somebody to be shared with: a name is told from one that nobody has only so often, to
-    /// those who administer nothing.
+    /// The same for somebody to be shared with, or asked about: a name is told from one that nobody has
+    /// only so often, to those who administer nothing.
     pub async fn find_grantee(&self, context: &Context, text: &str) -> Result<Principal> {
         let (caller, now) = (&context.caller, self.seams.now());
         let is_id = text.parse::<PrincipalId>().is_ok();

@@ -168,6 +168,12 @@ impl Engine {
         self.change_session(context, session.id, change).await
     }
 
+    /// The session as a change left it that this request repeats; `None` when it is asked for the first time.
+    pub async fn repeated_session(&self, context: &Context) -> Result<Option<Session>> {
+        let Some(receipt) = self.recall(context).await? else { return Ok(None) };
+        expect_receipt!(receipt, Receipt::Session(session) => Some(*session))
+    }
+
     /// Archives a session.
     pub async fn archive_session(&self, context: &Context, id: SessionId) -> Result<Session> {
         self.change_session(context, id, SessionChange::Archive).await

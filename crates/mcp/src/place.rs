@@ -34,14 +34,20 @@ pub(crate) async fn find(
     };
     // Ids first: names can be chosen, and nobody may take the place of an id by one.
     if let Ok(id) = named.parse::<StoreId>() {
-        return Ok(Some(id));
+        return match is_hidden(engine, context, id).await? {
+            true => Err(Trouble::call(unknown(&engine.stores_of(context).await?, context))),
+            false => Ok(Some(id)),
+        };
     }
     let reached = engine.stores_of(context).await?;
     let same: Vec<&Reached> = reached.iter().filter(|one| one.store.name == named).collect();
     match same.as_slice() {
         [one] => Ok(Some(one.store.id)),
         [] => match engine.store_named(context, named, purpose).await {
-            Err(Error::NotFound(_)) => Err(Trouble::call(unknown(&reached))),
+            Err(Error::NotFound(_)) => Err(Trouble::call(unknown(&reached, context))),
+            Ok(Some(id)) if is_hidden(engine, context, id).await? => {
+                Err(Trouble::call(unknown(&reached, context)))
+            }
             found => Ok(found?),
         },
         several => {
@@ -49,6 +55,16 @@ pub(crate) async fn find(
             let ids = ids.join(", ");
             Err(Trouble::call(format!("several stores have this name; use an id: {ids}")))
         }
+    }
+}
+
+/// Whether the caller may not know of a store: then it is as one that is not there, in the same words.
+async fn is_hidden(engine: &Engine, context: &Context, store: StoreId) -> Result<bool, Error> {
+    match engine.store(context, store).await {
+        Err(Error::NotFound(_)) => Ok(true),
+        // What else may be done there is told when it is.
+        Ok(_) | Err(Error::Denied(_)) => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
@@ -62,10 +78,12 @@ pub(crate) async fn to_write(
     Ok(found.ok_or(Error::NotFound("memory store"))?)
 }
 
-/// What a store is called in answers: the caller's own needs no name.
+/// What a store is called in answers: the caller's own needs no name, and one that may only be searched
+/// shows none.
 pub(crate) fn label(one: &Reached, context: &Context) -> String {
     match &one.home_of {
         Some(of) if of.id == context.caller.principal => HOME.to_owned(),
+        _ if level(one, context) == Level::Search => one.store.id.to_string(),
         Some(of) => of.name.clone(),
         None => one.store.name.clone(),
     }
@@ -79,8 +97,12 @@ pub(crate) fn level(one: &Reached, context: &Context) -> Level {
     }
 }
 
-fn unknown(reached: &[Reached]) -> String {
-    let mut names: Vec<&str> = reached.iter().map(|one| one.store.name.as_str()).collect();
+fn unknown(reached: &[Reached], context: &Context) -> String {
+    let name = |one: &Reached| match level(one, context) {
+        Level::Search => one.store.id.to_string(),
+        _ => one.store.name.clone(),
+    };
+    let mut names: Vec<String> = reached.iter().map(name).collect();
     let more = names.len().saturating_sub(NAMED_MAX);
     names.truncate(NAMED_MAX);
     let mut text = "there is no such memory store; leave out store to use your own".to_owned();

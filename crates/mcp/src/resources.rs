@@ -96,6 +96,8 @@ impl Library {
                 query.limit = PAGE - shown.len();
                 let page = self.engine.list(context, store, &query).await?;
                 shown.extend(page.items.iter().filter_map(|item| match item {
+                    // There is nothing in it that a model could read.
+                    ListItem::Memory(memory) if memory.is_sealed => None,
                     ListItem::Memory(memory) => Some(Shown::of(memory)),
                     ListItem::Directory(_) => None,
                 }));

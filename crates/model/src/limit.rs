@@ -60,8 +60,8 @@ pub const ATTACHMENTS_MAX: usize = 8;
 pub const INSTRUCTIONS_CHARS_MAX: usize = 4096;
 /// Characters of a session title.
 pub const SESSION_TITLE_CHARS_MAX: usize = 1024;
-/// Bytes of the agent description a session carries, as JSON.
-pub const SESSION_DETAILS_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of the agent description a session carries, as JSON, with the files and repositories it names.
+pub const SESSION_DETAILS_BYTES_MAX: usize = 512 * 1024;
 /// Characters of a principal's or key's name.
 pub const NAME_CHARS_MAX: usize = 255;
 /// Stores a key may be limited to.

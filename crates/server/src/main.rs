@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if !failure.message.is_empty() {
-                eprintln!("loci: {}", failure.message);
+                cli::say(&failure.message);
             }
             failure.code()
         }

@@ -194,6 +194,7 @@ impl Holding {
         openapi.merge(mobius::openapi());
         openapi.merge(qiforge::openapi());
         openapi.merge(document::openapi());
+        document::add_agents(&mut openapi);
         let router = loci_http::router(self.engine.clone(), doors, openapi, options);
         let asked_for = watch::Sender::new(false);
         let routes = router.clone().merge(hand_over::router(self.kind, asked_for.clone()));

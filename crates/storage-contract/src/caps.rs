@@ -1,5 +1,5 @@
 //! Homes with the cap that the Mobius door once gave each home it made, for the tests of migrations: it
-//! goes where another door has written, and nothing else goes.
+//! goes, whoever has written there, and nothing else goes.
 
 use crate::fixture::{World, batch, put};
 use loci_model::policy::System;
@@ -14,28 +14,34 @@ const GIVEN: u64 = 1000;
 /// A store, its cap after the migration, and how many memories it holds.
 pub type Capped = (StoreId, Option<u64>, usize);
 
-/// Name, whether it is a home, cap, writes (path, reason), cap after the migration.
-type Case = (&'static str, bool, u64, &'static [(&'static str, &'static str)], Option<u64>);
+/// Name, whether it is a home, cap, most memories, writes (path, reason), cap after the migration.
+type Case = (&'static str, bool, u64, u64, &'static [(&'static str, &'static str)], Option<u64>);
 
 /// Makes stores of every sort: who wrote what there, and what becomes of the cap.
 pub async fn furnish(world: &World) -> Vec<Capped> {
-    let cases: [Case; 8] = [
-        ("entries only", true, GIVEN, &[("/a", "api"), ("/b", "remembered")], Some(GIVEN)),
-        ("of a user", true, GIVEN, &[("/:u:eve/a", "api"), ("/a", "promoted")], Some(GIVEN)),
-        ("compacted", true, GIVEN, &[("/a", "api"), ("/s", "compacted")], Some(GIVEN)),
-        ("robutler", true, GIVEN, &[("/a", "api"), ("/b", "robutler")], None),
-        ("a tool", true, GIVEN, &[("/b", "tool")], None),
-        ("a tree", true, GIVEN, &[("/notes/b.md", "api")], None),
-        ("another cap", true, 900, &[("/b", "robutler")], Some(900)),
-        ("no home", false, GIVEN, &[("/b", "robutler")], Some(GIVEN)),
+    let most = StorePolicy::default().memories_max;
+    let cases: [Case; 12] = [
+        ("entries only", true, GIVEN, most, &[("/a", "api"), ("/b", "remembered")], None),
+        ("of a user", true, GIVEN, most, &[("/:u:eve/a", "api"), ("/a", "promoted")], None),
+        ("compacted", true, GIVEN, most, &[("/a", "api"), ("/s", "compacted")], None),
+        ("robutler", true, GIVEN, most, &[("/a", "api"), ("/b", "robutler")], None),
+        ("a tool", true, GIVEN, most, &[("/b", "tool")], None),
+        ("a tree", true, GIVEN, most, &[("/notes/b.md", "api")], None),
+        ("of memory stores", true, GIVEN, most, &[("/a.md", "api"), ("/b.md", "api")], None),
+        ("small", true, 500, 500, &[("/a", "api")], None),
+        ("small with a cap", true, 400, 500, &[("/a", "api")], Some(400)),
+        ("another cap", true, 900, most, &[("/b", "robutler")], Some(900)),
+        ("no home", false, GIVEN, most, &[("/b", "robutler")], Some(GIVEN)),
+        ("no small home", false, 500, 500, &[("/b", "api")], Some(500)),
     ];
     let mut stores = Vec::new();
-    for (name, is_home, cap, writes, expected) in cases {
+    for (name, is_home, cap, memories_max, writes, expected) in cases {
         let owner = world.new_one(PrincipalKind::Agent, name).await;
+        let policy = StorePolicy { soft_cap: Some(cap), memories_max, ..StorePolicy::default() };
         let store = Store {
             owner,
             address: is_home.then(|| Address::home(owner)),
-            ..world.plan_store(StorePolicy { soft_cap: Some(cap), ..StorePolicy::default() })
+            ..world.plan_store(policy)
         };
         world.write(Mutation::CreateStore(store.clone())).await.unwrap();
         for (path, reason) in writes {

@@ -15,7 +15,7 @@ use tokio_postgres::error::SqlState;
 pub(crate) const ROLE: &str = "loci_app";
 
 /// Step `n` leads from format `n` to `n + 1`.
-const STEPS: [&str; 9] = [
+const STEPS: [&str; 10] = [
     include_str!("../migrations/0001_init.sql"),
     include_str!("../migrations/0002_access.sql"),
     include_str!("../migrations/0003_search.sql"),
@@ -25,6 +25,7 @@ const STEPS: [&str; 9] = [
     include_str!("../migrations/0007_readings.sql"),
     include_str!("../migrations/0008_caps.sql"),
     include_str!("../migrations/0009_audit_ends.sql"),
+    include_str!("../migrations/0010_caps.sql"),
 ];
 
 /// The format this version writes.

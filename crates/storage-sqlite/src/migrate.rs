@@ -9,7 +9,7 @@ use rusqlite::Connection;
 pub(crate) const APPLICATION_ID: u32 = 0x4c6f_6369;
 
 /// Step `n` leads from format `n` to `n + 1`.
-const STEPS: [&str; 8] = [
+const STEPS: [&str; 9] = [
     include_str!("../migrations/0001_init.sql"),
     include_str!("../migrations/0002_vectors.sql"),
     include_str!("../migrations/0003_sharing.sql"),
@@ -18,6 +18,7 @@ const STEPS: [&str; 8] = [
     include_str!("../migrations/0006_readings.sql"),
     include_str!("../migrations/0007_caps.sql"),
     include_str!("../migrations/0008_audit_ends.sql"),
+    include_str!("../migrations/0009_caps.sql"),
 ];
 
 /// The format this version writes.

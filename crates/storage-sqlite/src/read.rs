@@ -24,6 +24,9 @@ use tokio::sync::oneshot;
 
 const SCAN_THREADS: usize = 2;
 const SCANS_QUEUED_MAX: usize = 1024;
+/// Ids are made from the clock and dice, and keys of rows are counted from one: these are nobody's.
+const NOBODY: PrincipalId = PrincipalId::from_u128(0);
+const NO_STORE: i64 = 0;
 
 type Scan = Box<dyn FnOnce(&Connection) + Send>;
 
@@ -187,17 +190,23 @@ pub(crate) fn facts(
     session: Option<SessionId>,
 ) -> Result<Option<Facts>> {
     let is_there = |row: &StoreRow| !row.is_removed && row.store.workspace == workspace;
-    let Some(row) = stores::load(conn, store)?.filter(is_there) else {
-        return Ok(None);
-    };
-    let grants = crate::grants::concerning(conn, row.store_pk, store, principal)?;
+    let found = stores::load(conn, store)?.filter(is_there);
+    // About a store that is not there the same is asked, of nobody: or it would be told from one that the
+    // principal may not know of by how long the answer takes.
+    let (store_pk, owner) =
+        found.as_ref().map_or((NO_STORE, NOBODY), |row| (row.store_pk, row.store.owner));
+    let grants = crate::grants::concerning(conn, store_pk, store, principal)?;
     let attachment = match session {
         None => None,
         Some(session) => crate::sessions::access(conn, workspace, session, store)?,
     };
-    let relation = crate::members::relation(conn, principal, row.store.owner)?;
-    let home_of = crate::members::home_of(conn, &row.store)?;
-    Ok(Some(Facts { store: row.store, grants, home_of, relation, attachment }))
+    let relation = crate::members::relation(conn, principal, owner)?;
+    let owner = crate::keys::principal(conn, owner)?;
+    Ok(found.map(|row| {
+        let is_home = loci_storage::ground::is_home(&row.store);
+        let home_of = owner.filter(|_| is_home).map(|owner| owner.kind);
+        Facts { store: row.store, grants, home_of, relation, attachment }
+    }))
 }
 
 pub(crate) fn get(
@@ -392,3 +401,53 @@ pub(crate) fn stats(conn: &Connection, store: StoreId) -> Result<StoreStats> {
 /// The earliest and latest moments, for listings without a bound.
 pub(crate) const EARLIEST: Timestamp = Timestamp::from_micros(i64::MIN);
 pub(crate) const LATEST: Timestamp = Timestamp::from_micros(i64::MAX);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SqliteStorage;
+    use loci_model::{Address, PrincipalKind, Store, StorePolicy};
+    use loci_storage::Mutation;
+    use loci_storage_contract::fixture::World;
+    use rusqlite::StatementStatus;
+    use std::sync::Arc;
+
+    /// What facts are made of.
+    const STATEMENTS: [&str; 5] = [
+        include_str!("../queries/store/by_id.sql"),
+        include_str!("../queries/grant/by_grantee.sql"),
+        include_str!("../queries/attachment/access.sql"),
+        include_str!("../queries/membership/relation.sql"),
+        include_str!("../queries/principal/by_id.sql"),
+    ];
+
+    /// How long an answer takes tells nobody whether there is a store that is not for them.
+    #[tokio::test]
+    async fn a_store_that_is_not_there_is_asked_about_like_one_that_is_hidden() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = SqliteOptions { ballast_bytes: 64 * 1024, ..SqliteOptions::default() };
+        let storage = SqliteStorage::open(dir.path(), options).unwrap();
+        let world = World::new(Arc::new(storage)).await;
+        let stranger = world.new_one(PrincipalKind::Agent, "stranger").await;
+        let host = world.new_one(PrincipalKind::Agent, "host").await;
+        let home = Store {
+            owner: host,
+            address: Some(Address::home(host)),
+            ..world.plan_store(StorePolicy::default())
+        };
+        world.write(Mutation::CreateStore(home.clone())).await.unwrap();
+        for session in [None, Some(SessionId::from_u128(7))] {
+            let runs = |store: StoreId, is_there: bool| -> [i32; 5] {
+                let conn = Connection::open(dir.path().join("loci.db")).unwrap();
+                let found = facts(&conn, world.workspace, store, stranger, session).unwrap();
+                assert_eq!(found.is_some(), is_there);
+                STATEMENTS
+                    .map(|sql| conn.prepare_cached(sql).unwrap().get_status(StatementStatus::Run))
+            };
+            let absent = runs(StoreId::from_u128(1), false);
+            assert_eq!(runs(world.store, true), absent, "a store");
+            assert_eq!(runs(home.id, true), absent, "a home");
+            assert_eq!(absent, [1, 2, i32::from(session.is_some()), 1, 1]);
+        }
+    }
+}

@@ -22,6 +22,7 @@ pub mod mcp;
 mod model;
 mod mounted;
 mod running;
+pub mod schema;
 mod search;
 mod server;
 pub mod ucan;

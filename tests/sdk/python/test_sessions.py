@@ -294,7 +294,11 @@ def test_an_agent_and_an_environment_made_first_and_a_session_with_files_beside_
     )
     assert (environment.type, environment.name) == ("environment", "cloud")
     assert environment.config.networking.allowed_hosts == ["example.org"]
+    assert environment.description == ""
     assert client.beta.environments.retrieve(environment.id) == environment
+    assert client.beta.agents.retrieve(agent.id, version=1) == agent
+    with missing():
+        client.beta.agents.retrieve(agent.id, version=2)
     store = make_store("Demo")
     session = client.beta.sessions.create(
         agent=agent.id,
@@ -317,4 +321,17 @@ def test_an_agent_and_an_environment_made_first_and_a_session_with_files_beside_
     listed = client.beta.sessions.resources.list(session.id).data
     assert [resource.type for resource in listed] == ["file", "github_repository", "memory_store", "file"]
     assert client.beta.sessions.retrieve(session.id).resources == listed
+    repository = listed[1]
+    rotated = client.beta.sessions.resources.update(
+        repository.id, session_id=session.id, authorization_token="ghp_newer"
+    )
+    assert (rotated.id, rotated.url, rotated.created_at) == (repository.id, repository.url, repository.created_at)
+    assert rotated.updated_at > repository.updated_at
+    with invalid():
+        client.beta.sessions.resources.update(added.id, session_id=session.id, authorization_token="ghp_newer")
+    gone = client.beta.sessions.resources.delete(listed[0].id, session_id=session.id)
+    assert (gone.id, gone.type) == (listed[0].id, "session_resource_deleted")
+    left = client.beta.sessions.resources.list(session.id).data
+    assert [resource.type for resource in left] == ["github_repository", "memory_store", "file"]
+    assert "ghp_newer" not in client.beta.sessions.retrieve(session.id).to_json()
     client.beta.sessions.delete(session.id)

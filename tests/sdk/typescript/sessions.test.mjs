@@ -96,6 +96,41 @@ forEachRelease('sessions', (sdk) => {
     await client.beta.sessions.delete(session.id);
   }));
 
+  test('an agent and an environment come first, files and repositories beside the store', withStore(sdk, async ({ client, store }) => {
+    const agent = await client.beta.agents.create({ name: 'Scout', model: 'claude-opus-5', system: 'be brief' });
+    assert.deepEqual([agent.type, agent.version, agent.name, agent.model.id], ['agent', 1, 'Scout', 'claude-opus-5']);
+    assert.deepEqual({ ...(await client.beta.agents.retrieve(agent.id)) }, { ...agent });
+    assert.deepEqual({ ...(await client.beta.agents.retrieve(agent.id, { version: 1 })) }, { ...agent });
+    await sdk.missing(() => client.beta.agents.retrieve(agent.id, { version: 2 }));
+    const environment = await client.beta.environments.create({ name: 'cloud', config: { type: 'cloud' } });
+    assert.deepEqual([environment.type, environment.name, environment.description], ['environment', 'cloud', '']);
+    assert.deepEqual(environment.config.networking, { type: 'unrestricted' });
+    assert.deepEqual({ ...(await client.beta.environments.retrieve(environment.id)) }, { ...environment });
+    const session = await client.beta.sessions.create({
+      agent: agent.id,
+      environment_id: environment.id,
+      resources: [
+        { type: 'file', file_id: 'file_1' },
+        { type: 'github_repository', url: 'https://github.com/example/tools', authorization_token: 'ghp_secret' },
+        attach(store),
+      ],
+    });
+    assert.deepEqual([session.agent.name, session.environment_id], ['Scout', environment.id]);
+    assert.ok(!JSON.stringify(session).includes('ghp_secret'));
+    const { resources } = client.beta.sessions;
+    const added = await resources.add(session.id, { type: 'file', file_id: 'file_2', mount_path: '/data/two.csv' });
+    const of = { session_id: session.id };
+    assert.deepEqual({ ...(await resources.retrieve(added.id, of)) }, { ...added });
+    const [file, repository] = session.resources;
+    const rotated = await resources.update(repository.id, { ...of, authorization_token: 'ghp_newer' });
+    assert.deepEqual([rotated.id, rotated.url], [repository.id, repository.url]);
+    await sdk.invalid(() => resources.update(file.id, { ...of, authorization_token: 'ghp_newer' }));
+    assert.deepEqual({ ...(await resources.delete(file.id, of)) }, { id: file.id, type: 'session_resource_deleted' });
+    const left = (await resources.list(session.id)).data.map((resource) => resource.type);
+    assert.deepEqual(left, ['github_repository', 'memory_store', 'file']);
+    await client.beta.sessions.delete(session.id);
+  }));
+
   test('the note carries the five facts of the store', withStore(sdk, async ({ client, store }) => {
     const session = await makeSession(client, [attach(store, { access: 'read_only', instructions: 'ask it first' })]);
     const note = await client.get(`/v1/sessions/${session.id}/note`);

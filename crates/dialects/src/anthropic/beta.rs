@@ -10,14 +10,13 @@ pub(super) const HEADER: &str = "anthropic-beta";
 /// The newer name and the older one.
 pub(super) const NAMES: [&str; 2] = ["agent-memory-2026-07-22", "managed-agents-2026-04-01"];
 
-/// The name under which agents are made and read.
-const AGENTS: &str = NAMES[1];
-
-/// Whether a request is one about agents from a client of this API.
-pub(super) fn names_agents(headers: &HeaderMap) -> bool {
+/// Whether a request comes from a client of this API: it carries either name. The client libraries
+/// send the older one with requests about agents; callers that send the newer one everywhere are
+/// clients of this API, too, and no others send either.
+pub(super) fn names_either(headers: &HeaderMap) -> bool {
     let values = headers.get_all(HEADER).into_iter();
     let mut names = values.flat_map(|value| value.to_str().unwrap_or_default().split(','));
-    names.any(|name| name.trim() == AGENTS)
+    names.any(|name| NAMES.contains(&name.trim()))
 }
 
 /// Refuses a request that names neither feature, or both.

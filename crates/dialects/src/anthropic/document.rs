@@ -30,8 +30,10 @@ use utoipa::openapi::{RefOr, Required};
         sessions::delete,
         sessions::archive,
         sessions::list_resources,
-        sessions::add_resource,
+        sessions::change::add_resource,
         sessions::retrieve_resource,
+        sessions::change::update_resource,
+        sessions::change::delete_resource,
         registry::environments::create,
         registry::environments::retrieve,
     ),
@@ -60,6 +62,30 @@ use utoipa::openapi::{RefOr, Required};
     )
 )]
 struct Document;
+
+/// What this door answers at paths of another one.
+#[derive(OpenApi)]
+#[openapi(
+    paths(registry::agents::create, registry::agents::retrieve),
+    components(schemas(registry::agents::AgentObject, sessions::CreateAgent))
+)]
+struct Agents;
+
+/// What clients of this API send to `/v1/agents` and get there, which [`super::with_agents`] tells from
+/// what others do. To be added to the description of the routes that have these paths.
+pub fn openapi_of_agents() -> utoipa::openapi::OpenApi {
+    let mut document = Agents::openapi();
+    for item in document.paths.paths.values_mut() {
+        for operation in [&mut item.get, &mut item.post].into_iter().flatten() {
+            let mut header = beta_header();
+            header.required = Required::False;
+            header.description =
+                Some(format!("{} for the agents of the Anthropic API", beta::NAMES.join(" or ")));
+            operation.parameters.get_or_insert_default().push(RefOr::T(header));
+        }
+    }
+    document
+}
 
 /// The description of every route of this door.
 pub fn openapi() -> utoipa::openapi::OpenApi {
@@ -156,6 +182,8 @@ mod tests {
             format!("get {session}/resources"),
             format!("post {session}/resources"),
             format!("get {session}/resources/{{resource_id}}"),
+            format!("post {session}/resources/{{resource_id}}"),
+            format!("delete {session}/resources/{{resource_id}}"),
             "post /v1/environments".to_owned(),
             "get /v1/environments/{environment_id}".to_owned(),
         ];

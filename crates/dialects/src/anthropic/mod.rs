@@ -18,7 +18,7 @@ mod sessions;
 mod stores;
 mod versions;
 
-pub use document::openapi;
+pub use document::{openapi, openapi_of_agents};
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -78,11 +78,13 @@ pub fn router(engine: Engine) -> Router {
         .route("/v1/sessions/{session_id}/archive", post(plain(sessions::archive)))
         .route(
             "/v1/sessions/{session_id}/resources",
-            get(plain(sessions::list_resources)).post(plain(sessions::add_resource)),
+            get(plain(sessions::list_resources)).post(plain(sessions::change::add_resource)),
         )
         .route(
             "/v1/sessions/{session_id}/resources/{resource_id}",
-            get(plain(sessions::retrieve_resource)),
+            get(plain(sessions::retrieve_resource))
+                .post(plain(sessions::change::update_resource))
+                .delete(plain(sessions::change::delete_resource)),
         );
     let environments = Router::new()
         .route("/v1/environments", post(plain(registry::environments::create)))

@@ -43,6 +43,11 @@ struct Refusal<'a> {
 }
 
 impl Problem {
+    /// Whether it says that nothing can be written now.
+    pub(super) fn is_no_write(&self) -> bool {
+        matches!(self.0.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::INSUFFICIENT_STORAGE)
+    }
+
     /// A request that breaks a rule of this door.
     pub(super) fn invalid(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(400, "bad_request", message)

@@ -70,12 +70,19 @@ impl Place {
     }
 
     /// The same with the agent's id, which the first answer that names the agent gives it: it is the
-    /// same before and after the first write. A replica makes nobody, and gives the name back.
+    /// same before and after the first write. A server that cannot write, a replica or one with a full
+    /// disk, makes nobody and gives the name back: what is only read does not fail for it.
     pub(super) async fn introduced(mut self, call: &Call) -> Result<Self, Problem> {
-        if !self.is_known && !call.engine.is_replica() {
-            let made = make(call, &self.agent_id).await?;
-            self.agent_id = agent_id(made.id);
-            self.is_known = true;
+        if self.is_known || call.engine.is_replica() {
+            return Ok(self);
+        }
+        match make(call, &self.agent_id).await {
+            Ok(made) => {
+                self.agent_id = agent_id(made.id);
+                self.is_known = true;
+            }
+            Err(problem) if problem.is_no_write() => {}
+            Err(problem) => return Err(problem),
         }
         Ok(self)
     }

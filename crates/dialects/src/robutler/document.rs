@@ -10,6 +10,7 @@ use utoipa::openapi::path::Operation;
         memory::many,
         memory::give,
         memory::take_back,
+        memory::nameless,
         memory::read,
         memory::write,
         memory::remove,

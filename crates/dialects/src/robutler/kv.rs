@@ -100,7 +100,7 @@ pub(super) struct KeyValueBody<'a> {
     key: &'a str,
     namespace: &'a str,
     /// Null when nothing is there.
-    #[schema(value_type = Object)]
+    #[schema(value_type = serde_json::Value)]
     value: Option<Value<'a>>,
 }
 
@@ -111,7 +111,7 @@ pub(super) struct KeyValueBody<'a> {
 pub(super) struct KeyValueWriteBody {
     key: String,
     /// Any JSON.
-    #[schema(value_type = Object)]
+    #[schema(value_type = serde_json::Value)]
     value: (),
     namespace: Option<String>,
     /// The acting agent, if not the key's own.

@@ -88,7 +88,13 @@ fn unknown_action(known: &str) -> Problem {
     Problem::invalid(format!("action must be {known}; everything else needs a key"))
 }
 
-/// Refuses to write without a key.
+/// Refuses to write without a key, which is in the path.
+#[utoipa::path(
+    put,
+    path = "/api/storage/memory",
+    tag = "store memory",
+    responses((status = "4XX", description = "A key is needed", body = ErrorBody<'_>))
+)]
 pub(super) async fn nameless(_: Call) -> Answer {
     Err(Problem::invalid("a key is needed"))
 }
@@ -158,7 +164,7 @@ pub(super) async fn remove(call: Call) -> Answer {
 #[expect(dead_code, reason = "only described; the fields are read one by one")]
 pub(super) struct WriteBody {
     /// Any JSON.
-    #[schema(value_type = Object)]
+    #[schema(value_type = serde_json::Value)]
     value: (),
     /// The acting agent, if not the key's own.
     #[schema(rename = "agentId")]

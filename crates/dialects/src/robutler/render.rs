@@ -21,7 +21,7 @@ const MILLIS_CHARS: usize = 23;
 pub(in crate::robutler) struct EntryBody<'a> {
     key: String,
     /// Any JSON, as it was sent.
-    #[schema(value_type = Object)]
+    #[schema(value_type = serde_json::Value)]
     value: Value<'a>,
     /// Empty for most.
     namespace: String,

@@ -14,10 +14,12 @@ use crate::search::Reach;
 use crate::{Context, Engine, Error, Result};
 use loci_knowledge::graph::{Scores, Seeking, key};
 use loci_knowledge::ontology::Relation;
-use loci_model::policy;
+use loci_model::policy::{self, SearchPass};
 use loci_model::query::{Direction, ListItem, ListOrder, ListQuery};
-use loci_model::{Audience, Content, Invalid, Memory, Principal, StoreId, Timestamp, View};
-use std::collections::HashSet;
+use loci_model::{
+    Audience, Content, Invalid, Memory, MemoryId, Principal, StoreId, Timestamp, View,
+};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Bytes when nobody says.
@@ -30,6 +32,10 @@ const EPISODES_MAX: usize = 5;
 const EPISODE_CHARS_MAX: usize = 240;
 const RECENT_SECS: i64 = 90 * 86_400;
 const RECENCY: f32 = 0.3;
+/// Memories of a fact that are asked who wrote them.
+const SOURCES_MAX: usize = 3;
+/// How many of these are read at once.
+const SOURCES_AT_ONCE: usize = 100;
 
 /// About whom, and how much.
 #[derive(Debug, Clone)]
@@ -61,8 +67,18 @@ pub struct SlotContext {
 }
 
 impl Engine {
+    /// The stores of somebody whom a text names that the caller may read. Of a name that nobody has
+    /// nothing is known, as of somebody whose stores are not for the caller.
+    pub async fn stores_named(&self, context: &Context, of: &str) -> Result<Vec<StoreId>> {
+        match self.find_grantee(context, of).await {
+            Ok(found) => self.stores_about(context, &found).await,
+            Err(Error::NotFound(_)) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The stores of somebody that the caller may read.
-    pub async fn stores_about(&self, context: &Context, of: &Principal) -> Result<Vec<StoreId>> {
+    async fn stores_about(&self, context: &Context, of: &Principal) -> Result<Vec<StoreId>> {
         let now = self.seams.now();
         let facts = self.storage.all_facts(&context.caller).await?;
         let own = facts.iter().filter(|facts| facts.store.owner == of.id);
@@ -115,7 +131,8 @@ impl Engine {
         if let Some(last) = slots.last_mut() {
             last.episodes = episodes;
         }
-        let text = brief::sections(&sections(&slots), request.bytes_max);
+        let sections = self.sections(&context, &pass, &slots).await?;
+        let text = brief::sections(&sections, request.bytes_max);
         let told = Arc::new(SlotContext { slots, text });
         self.search.told.put(of, seqs, &told, now, expires_at);
         Ok(told)
@@ -145,6 +162,62 @@ impl Engine {
         latest.sort_by_key(|memory| std::cmp::Reverse((memory.updated_at, memory.id)));
         latest.truncate(EPISODES_MAX);
         Ok(latest)
+    }
+}
+
+impl Engine {
+    /// What the slots say, line by line. What somebody else said than whose store it is says by whom.
+    async fn sections(
+        &self,
+        context: &Context,
+        pass: &SearchPass,
+        slots: &[Slot],
+    ) -> Result<Vec<Section>> {
+        let mut authors = self.authors(context);
+        let facts = || slots.iter().flat_map(|slot| &slot.facts);
+        let sources = facts().flat_map(|(store, fact)| {
+            fact.sources.iter().take(SOURCES_MAX).map(|source| (*store, *source))
+        });
+        let sources: BTreeSet<(StoreId, MemoryId)> = sources.collect();
+        let sources: Vec<(StoreId, MemoryId)> = sources.into_iter().collect();
+        let mut by: HashMap<MemoryId, Option<String>> = HashMap::new();
+        for some in sources.chunks(SOURCES_AT_ONCE) {
+            for memory in self.storage.found(pass, some, View::Basic).await? {
+                by.insert(memory.id, authors.of(&memory).await?);
+            }
+        }
+        let mut sections = Vec::with_capacity(slots.len());
+        for slot in slots {
+            let mut lines: Vec<String> = slot
+                .facts
+                .iter()
+                .map(|(_, fact)| format!("{}{}", fact.text, said(fact, &by)))
+                .collect();
+            for memory in &slot.episodes {
+                let Some(text) = memory.content.as_ref().and_then(Content::text) else { continue };
+                let day: String = memory.updated_at.to_string().chars().take(10).collect();
+                let author = authors.of(memory).await?;
+                let author = author.map(|author| format!(" (by {author})")).unwrap_or_default();
+                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                let head: String = text.chars().take(EPISODE_CHARS_MAX).collect();
+                let more = if head.len() < text.len() { "…" } else { "" };
+                lines.push(format!("{day}{author}: {head}{more}"));
+            }
+            sections.push(Section { title: title(slot.theme), lines });
+        }
+        Ok(sections)
+    }
+}
+
+/// By whom a fact is, if it is not known from whose store it is.
+fn said(fact: &Fact, by: &HashMap<MemoryId, Option<String>>) -> String {
+    let known = fact.sources.iter().take(SOURCES_MAX).filter_map(|source| by.get(source));
+    let names: Option<BTreeSet<&str>> = known.map(Option::as_deref).collect();
+    match names {
+        Some(names) if !names.is_empty() => {
+            format!(" (by {})", names.into_iter().collect::<Vec<_>>().join(", "))
+        }
+        _ => String::new(),
     }
 }
 
@@ -198,22 +271,6 @@ fn found(
     }
     all.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
     all
-}
-
-fn sections(slots: &[Slot]) -> Vec<Section> {
-    let section = |slot: &Slot| {
-        let mut lines: Vec<String> = slot.facts.iter().map(|(_, fact)| fact.text.clone()).collect();
-        lines.extend(slot.episodes.iter().filter_map(|memory| {
-            let text = memory.content.as_ref().and_then(Content::text)?;
-            let day: String = memory.updated_at.to_string().chars().take(10).collect();
-            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            let head: String = text.chars().take(EPISODE_CHARS_MAX).collect();
-            let more = if head.len() < text.len() { "…" } else { "" };
-            Some(format!("{day}: {head}{more}"))
-        }));
-        Section { title: title(slot.theme), lines }
-    };
-    slots.iter().map(section).collect()
 }
 
 fn title(theme: Theme) -> &'static str {

@@ -2,7 +2,8 @@
 
 use crate::stage::Stage;
 use loci_engine::{Context, Engine, NewGrant, Purpose};
-use loci_model::store::Repeats;
+use loci_model::event::kind;
+use loci_model::store::{PolicyPatch, Repeats};
 use loci_model::{
     At, AttributesPatch, Content, Edit, EditOp, Expect, Grantee, Level, MemoryPath, Patch,
     Visibility,
@@ -146,13 +147,46 @@ async fn an_export_of_the_first_format_is_read() {
     let is_changed = |(old, new): (&String, &String)| old != new;
     let old: Vec<String> = lines
         .iter()
-        .map(|line| line.replace("\"format\":3", "\"format\":1"))
+        .map(|line| line.replace("\"format\":4", "\"format\":1"))
         .map(|line| line.replace(",\"repeats\":\"allow\"", ""))
         .collect();
     assert_eq!(lines.iter().zip(&old).filter(|pair| is_changed(*pair)).count(), 3);
     let target = Stage::new().await;
     target.engine.import_lines(&target.admin, old).await.unwrap();
     assert_eq!(export(&target.engine, &target.admin).await, lines);
+}
+
+/// Homes in exports before format 4 have a cap that nobody chose; one that somebody chose since stays.
+#[tokio::test]
+async fn caps_that_nobody_chose_are_not_brought_back() {
+    let source = Stage::new().await;
+    let caps = [("given", Some(1000)), ("chosen", Some(900)), ("none", None)];
+    for (name, cap) in caps {
+        let agent = source.somebody(name).await;
+        let home = source.engine.store_named(&agent, name, Purpose::Write).await.unwrap().unwrap();
+        let patch = PolicyPatch::soft_cap(cap);
+        source.engine.set_policy(&source.admin, home, patch).await.unwrap();
+    }
+    let lines = export(&source.engine, &source.admin).await;
+    let old: Vec<String> =
+        lines.iter().map(|line| line.replace("\"format\":4", "\"format\":3")).collect();
+    for (lines, given) in [(lines, Some(1000)), (old, None)] {
+        let target = Stage::new().await;
+        let mut import = target.engine.import(&target.admin).unwrap();
+        for chunk in lines.chunks(2) {
+            let chunk = chunk.to_vec();
+            target.engine.import_more(&target.admin, &mut import, chunk).await.unwrap();
+        }
+        for (name, cap) in caps {
+            let home = target.engine.store_named(&target.admin, name, Purpose::Read).await;
+            let home = target.engine.store(&target.admin, home.unwrap().unwrap()).await.unwrap();
+            let expected = if name == "given" { given } else { cap };
+            assert_eq!(home.policy.soft_cap, expected, "{name}");
+        }
+        let events = target.engine.events(&target.admin, 0, 1000).await.unwrap();
+        let imported = events.iter().filter(|event| event.kind == kind::IMPORTED).count();
+        assert_eq!(imported, 1, "one import, however many pieces it came in");
+    }
 }
 
 #[tokio::test]

@@ -1,10 +1,12 @@
 //! Search-only access: few results, not too often, and every look written down.
 
 use crate::stage::{Stage, asking};
-use loci_engine::search::{Reach, SearchRequest, Wait, Wanted};
-use loci_engine::{Error, NewGrant};
+use loci_engine::knowledge::Seek;
+use loci_engine::search::{Mode, Reach, SearchRequest, Wait, Wanted};
+use loci_engine::{Context, Error, NewGrant};
 use loci_model::event::{LogEnd, kind};
-use loci_model::{Grantee, Level, limit};
+use loci_model::{Grantee, Level, MemoryId, limit};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 #[tokio::test]
@@ -98,4 +100,79 @@ async fn a_store_that_may_only_be_searched_cannot_be_copied_by_searching() {
     assert_eq!((last.kind.as_str(), last.store), (kind::SEARCHED, Some(store)));
     assert_eq!((last.principal, last.detail.as_deref()), (agent.caller.principal, Some("tea")));
     assert!(stage.engine.events(&agent, 0, 10).await.is_err(), "the log is the administrator's");
+}
+
+#[tokio::test]
+async fn a_day_gives_so_many_memories_and_a_question_counts_like_a_search() {
+    const PER_DAY: u32 = 15;
+    let Stage { engine, clock, start, admin } = Stage::new().await;
+    let engine = engine.with_guarded_searches(1000, PER_DAY);
+    let stage = Stage { engine, clock, start, admin };
+    let store = stage.store("s").await.id;
+    for n in 0..30 {
+        stage.put(store, &format!("/{n}"), &format!("tea number{n}")).await;
+    }
+    let seeker = async |name: &str| {
+        let agent = stage.somebody(name).await;
+        let grantee = Grantee::Principal(agent.caller.principal);
+        let grant = NewGrant { grantee, level: Level::Search, expires_at: None };
+        stage.engine.share(&stage.admin, store, grant).await.unwrap();
+        agent
+    };
+    // One memory after another is asked for by the word that only it has.
+    let look = async |agent: &Context, seen: &mut BTreeSet<MemoryId>, asks: bool, first: u32| {
+        for n in 0..30 {
+            let text = format!("number{}", (first + n) % 30);
+            let hits = match asks {
+                true => {
+                    let seek = Seek::new(Reach::Store(store), text);
+                    stage.engine.seek(agent, &seek).await.unwrap().episodes
+                }
+                false => {
+                    let wanted = Wanted { mode: Mode::Lexical, ..Wanted::new(text, 10) };
+                    stage.engine.search(agent, &asking(store, wanted)).await.unwrap().hits
+                }
+            };
+            seen.extend(hits.into_iter().map(|hit| hit.memory.id));
+        }
+    };
+    for (name, asks_first) in [("agent", false), ("other", true)] {
+        let agent = seeker(name).await;
+        let mut seen = BTreeSet::new();
+        look(&agent, &mut seen, asks_first).await;
+        assert_eq!(seen.len(), PER_DAY as usize, "{name}: each principal gets as many");
+        look(&agent, &mut seen, !asks_first).await;
+        assert_eq!(
+            seen.len(),
+            PER_DAY as usize,
+            "{name}: no others on that day, whatever is asked"
+        );
+        stage.pass_secs(86_400);
+        look(&agent, &mut seen, asks_first).await;
+        assert!(seen.len() > PER_DAY as usize, "{name}: the next day gives others");
+    }
+}
+
+#[tokio::test]
+async fn a_question_gives_pieces_of_what_may_only_be_searched() {
+    let stage = Stage::new().await;
+    let store = stage.store("s").await.id;
+    let text =
+        format!("{} The harbour closes at nine. {}", "Dull. ".repeat(200), "More. ".repeat(200));
+    stage.put(store, "/harbour", &text).await;
+    let agent = stage.somebody("agent").await;
+    let grantee = Grantee::Principal(agent.caller.principal);
+    let question = "When does the harbour close?";
+    for (level, is_whole) in [(Level::Search, false), (Level::Read, true)] {
+        let grant = NewGrant { grantee, level, expires_at: None };
+        stage.engine.share(&stage.admin, store, grant).await.unwrap();
+        let seek = Seek::new(Reach::Store(store), question.to_owned());
+        let known = stage.engine.seek(&agent, &seek).await.unwrap();
+        let hits = stage.engine.cut_to_snippets(&agent, question, known.episodes).await.unwrap();
+        let [hit] = hits.as_slice() else { panic!("{hits:?}") };
+        assert_eq!(hit.memory.content.is_some(), is_whole);
+        let piece = &hit.snippet.text;
+        let is_piece = piece.contains("harbour") && piece.len() < text.len() / 2;
+        assert_eq!(is_piece, !is_whole, "{piece}");
+    }
 }

@@ -6,7 +6,7 @@ use loci_engine::search::Reach;
 use loci_engine::{Context, Error, NewGrant};
 use loci_model::{
     At, AttributesPatch, Audience, Edit, EditOp, Expect, Level, MemoryPath, OnSame, Patch, StoreId,
-    Visibility,
+    Visibility, limit,
 };
 use std::sync::Arc;
 
@@ -224,4 +224,62 @@ async fn questions_that_make_no_sense_are_refused() {
     refuse(|seek| seek.text = "x".repeat(5000)).await;
     refuse(|seek| seek.limits.facts = 51).await;
     refuse(|seek| seek.strategy = Strategy::Contextual).await;
+}
+
+#[tokio::test]
+async fn what_somebody_else_said_is_told_by_whom() {
+    let stage = Stage::new().await;
+    let store = stage.store("notes").await.id;
+    let guest = stage.somebody("guest").await;
+    let grantee = loci_model::Grantee::Principal(guest.caller.principal);
+    let grant = NewGrant { grantee, level: Level::ReadWrite, expires_at: None };
+    stage.engine.share(&stage.admin, store, grant).await.unwrap();
+    say(&stage, store, "/own", "I live in Rome. I like tea.").await;
+    let path = MemoryPath::parse("/guest").unwrap();
+    let edit = Edit::put_text(path, "I work at Acme. I like tea.");
+    stage.engine.commit_one(&guest, store, edit, "api").await.unwrap();
+    let request = SlotsRequest { reach: Reach::Store(store), bytes_max: 4096 };
+    let text = stage.engine.slots(&stage.admin, &request).await.unwrap().text.clone();
+    for line in [
+        "- User lives in Rome\n",
+        "- User works at Acme (by guest)\n",
+        // The owner says so as well.
+        "- User likes tea\n",
+        " (by guest): I work at Acme. I like tea.\n",
+        ": I live in Rome. I like tea.\n",
+    ] {
+        assert!(text.contains(line), "{line:?} is not in {text}");
+    }
+}
+
+/// A name that nobody has is known of like one whose stores are not for the caller, and can be tried so
+/// often and no more, whatever it is asked with.
+#[tokio::test]
+async fn names_are_guessed_no_faster_by_asking_about_them() {
+    let stage = Stage::new().await;
+    let store = stage.store("notes").await.id;
+    stage.somebody("known").await;
+    for way in 0..3 {
+        let guest = stage.somebody(&format!("guest {way}")).await;
+        let grantee = loci_model::Grantee::Principal(guest.caller.principal);
+        let grant = NewGrant { grantee, level: Level::ReadWrite, expires_at: None };
+        stage.engine.share(&stage.admin, store, grant).await.unwrap();
+        let ask = async |name: &str| match way {
+            0 => stage.engine.stores_named(&guest, name).await.map(|stores| stores.len()),
+            1 => stage.engine.access_of(&guest, store, name).await.map(|_| 0),
+            _ => stage.engine.actors(&guest, name).await.map(|_| 0),
+        };
+        assert_eq!(ask("known").await.unwrap(), 0);
+        for n in 0..limit::UNKNOWN_NAMES_PER_DAY {
+            match ask(&format!("nobody {n}")).await {
+                Ok(found) => assert_eq!((found, way), (0, 0), "as of one that is known"),
+                Err(Error::NotFound(_)) => assert_ne!(way, 0),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        for name in ["known", "nobody"] {
+            let refused = ask(name).await;
+            assert!(matches!(refused, Err(Error::TooMany { .. })), "{way}: {refused:?}");
+        }
+    }
 }

@@ -74,9 +74,7 @@ pub(crate) async fn show(
         (None, who) => {
             let own = context.caller.principal.to_string();
             let who = who.as_deref().unwrap_or(&own);
-            let named = native.engine.named(&context, who).await?;
-            let principal = named.ok_or_else(|| Failure::not_found("principal"))?;
-            Reach::Among(native.engine.stores_about(&context, &principal).await?)
+            Reach::Among(native.engine.stores_named(&context, who).await?)
         }
     };
     let bytes_max = params.max_bytes.filter(|bytes| *bytes > 0).unwrap_or(CONTEXT_BYTES_DEFAULT);

@@ -12,6 +12,7 @@ use bytes::Bytes;
 use futures_util::stream::try_unfold;
 use http::header::CONTENT_TYPE;
 use http_body_util::BodyExt;
+use loci_engine::dump::Import;
 use loci_engine::{Context, Engine};
 use serde::Serialize;
 use std::io;
@@ -122,9 +123,9 @@ pub(crate) async fn import(
 }
 
 async fn read_all(native: &Native, context: &Context, body: &mut Body) -> Result<u64> {
-    // Asks whether the caller may, before reading what they send.
-    native.engine.import_lines(context, Vec::new()).await?;
     let mut importing = Importing {
+        // Asks whether the caller may, before reading what they send.
+        import: native.engine.import(context)?,
         engine: &native.engine,
         context,
         line: Vec::new(),
@@ -157,6 +158,7 @@ async fn next_piece(body: &mut Body, idle: Duration) -> Result<Option<Bytes>> {
 struct Importing<'a> {
     engine: &'a Engine,
     context: &'a Context,
+    import: Import,
     /// The line that is not complete yet.
     line: Vec<u8>,
     batch: Vec<String>,
@@ -207,7 +209,7 @@ impl Importing<'_> {
         }
         self.batch_bytes = 0;
         let batch = std::mem::take(&mut self.batch);
-        let added = self.engine.import_lines(self.context, batch).await;
+        let added = self.engine.import_more(self.context, &mut self.import, batch).await;
         self.items += added.map_err(|error| Failure::from(error).closing())?;
         Ok(())
     }

@@ -60,7 +60,7 @@ pub(crate) async fn readyz(State(native): State<Arc<Native>>) -> Result<Json<Rea
 /// Counts for Prometheus; from other machines only with an administrator's key.
 #[utoipa::path(get, path = "/metrics",
     tag = "health", operation_id = "metrics", security((), ("key" = []), ("key_header" = [])),
-    responses((status = 200, content_type = "text/plain", body = String)))]
+    responses((status = 200, content_type = "application/openmetrics-text", body = String)))]
 pub(crate) async fn metrics(
     State(native): State<Arc<Native>>,
     peer: Option<Extension<Peer>>,

@@ -12,7 +12,7 @@ use loci_engine::knowledge::{
     Community, Comparison, Dates, Entity, EntityId, Fact, FactId, FactsQuery, Filter, Known,
     Limits, Operator, Seek, Strategy,
 };
-use loci_engine::search::Reach;
+use loci_engine::search::{Hit, Reach};
 use loci_model::{StoreId, Timestamp, limit};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -327,6 +327,25 @@ pub(crate) struct QuestionBody {
     center_id: Option<String>,
 }
 
+/// A memory that fits a question.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Episode)]
+pub(crate) struct EpisodeView {
+    #[serde(flatten)]
+    memory: MemoryView,
+    /// The part of the text that fits the question, of a memory whose store may only be searched; in
+    /// place of the content.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[schema(required = false)]
+    snippet: String,
+}
+
+impl EpisodeView {
+    fn of(hit: Hit) -> Result<Self> {
+        Ok(Self { memory: MemoryView::of(hit.memory)?, snippet: hit.snippet.text })
+    }
+}
+
 /// What is known about a question, best first.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Knowledge)]
@@ -339,7 +358,7 @@ pub(crate) struct KnownView {
     /// Entities.
     entities: Vec<EntityView>,
     /// Memories.
-    episodes: Vec<MemoryView>,
+    episodes: Vec<EpisodeView>,
     /// Memories that came without their content, because there was about a megabyte of it already.
     contents_left_out: usize,
     /// Communities.
@@ -399,11 +418,14 @@ pub(crate) async fn ask(
     Authed(context): Authed,
     JsonBody(body): JsonBody<QuestionBody>,
 ) -> Result<Response> {
-    let known = native.engine.seek(&context, &body.seek()?).await?;
+    let seek = body.seek()?;
+    let mut known = native.engine.seek(&context, &seek).await?;
+    let episodes = std::mem::take(&mut known.episodes);
+    known.episodes = native.engine.cut_to_snippets(&context, &seek.text, episodes).await?;
     let bytes = known.episodes.iter().map(|hit| large::weight(&hit.memory)).sum();
     let view = move || {
         let Known { facts, entities, episodes, contents_left_out, communities } = known;
-        let episodes = episodes.into_iter().map(|hit| MemoryView::of(hit.memory));
+        let episodes = episodes.into_iter().map(EpisodeView::of);
         Ok(KnownView {
             kind: "knowledge",
             facts: facts.into_iter().map(|(store, one)| FactView::of(store, one)).collect(),

@@ -62,14 +62,9 @@ pub(super) async fn context(call: &Call<'_>) -> Result<String, Trouble> {
     Ok(text)
 }
 
-/// The stores of somebody that the caller may read. Of somebody who is not there nothing is known,
-/// as of somebody whose stores are not for the caller.
+/// The stores of somebody that the caller may read.
 async fn about_whom(call: &Call<'_>, about: &str) -> Result<Reach, Trouble> {
-    let stores = match call.engine.named(call.context, about).await? {
-        Some(found) => call.engine.stores_about(call.context, &found).await?,
-        None => Vec::new(),
-    };
-    Ok(Reach::Among(stores))
+    Ok(Reach::Among(call.engine.stores_named(call.context, about).await?))
 }
 
 /// The caller's own stores.
@@ -86,7 +81,7 @@ async fn fitting(
 ) -> Result<String, Trouble> {
     let shelves = Shelves::of(call).await?;
     let hits = found(call, reach, query, HITS).await?;
-    let hits: Vec<&Hit> = hits.iter().collect();
+    let hits: Vec<&Hit> = hits.iter().filter(|hit| !hit.memory.is_sealed).collect();
     if hits.is_empty() {
         return Ok(String::new());
     }

@@ -67,14 +67,17 @@ pub(super) async fn search(call: &Call<'_>) -> Result<String, Trouble> {
     let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
     let asked = (skip + wanted + 1).min(limit::SEARCH_RESULTS_MAX);
     let hits = found(call, reach, query, asked).await?;
-    let page: Vec<&Hit> = hits.iter().skip(skip).take(wanted).collect();
+    // What is sealed is left out, and counts for where a page ends.
+    let open = hits.iter().enumerate().skip(skip).filter(|(_, hit)| !hit.memory.is_sealed);
+    let (places, page): (Vec<usize>, Vec<&Hit>) = open.take(wanted).unzip();
     if page.is_empty() {
         return Ok(nothing());
     }
     let authors = authors(call, &page).await?;
     let (mut text, shown) = render(&page, &authors, skip, bytes_max, &shelves);
-    if skip + shown < hits.len() {
-        let cursor = question.cursor(&(skip + shown).to_string());
+    let end = places.get(shown).copied().unwrap_or_else(|| places[places.len() - 1] + 1);
+    if end < hits.len() {
+        let cursor = question.cursor(&end.to_string());
         let _ = write!(text, "There is more: cursor {cursor}");
     }
     Ok(text)
@@ -128,10 +131,9 @@ pub(super) fn render(
     for (at, (hit, author)) in hits.iter().zip(authors).enumerate() {
         let memory = &hit.memory;
         let by = by(author.as_deref());
-        let sealed = if memory.is_sealed { ", sealed" } else { "" };
         let (before, after) = (cut(hit.snippet.is_cut_before), cut(hit.snippet.is_cut_after));
         let one = format!(
-            "{}. {} ({}, version {}, {}{by}{sealed})\n> {before}{}{after}\n",
+            "{}. {} ({}, version {}, {}{by})\n> {before}{}{after}\n",
             skip + at + 1,
             memory.path,
             shelves.label(memory.store),

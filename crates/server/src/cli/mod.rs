@@ -45,6 +45,7 @@ mod sync;
 mod way;
 
 pub(crate) use args::{Args, Command};
+pub(crate) use output::say;
 
 use crate::config;
 use crate::exit::Failure;

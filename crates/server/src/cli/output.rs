@@ -1,8 +1,12 @@
 //! What commands print: lines for people, one JSON document with `--json`, and progress on standard
 //! error when somebody is watching it.
+//!
+//! Names of files and texts of servers are not trusted: no character of theirs reaches a terminal that
+//! controls it or turns the order of what is shown ([`plain`]). Only `loci get` prints content, as it is.
 
 use crate::exit::Failure;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -21,10 +25,68 @@ impl Format {
             Self::Human => print(&human()),
         }
     }
+
+    /// The same, with a text for people whose parts are plain already and that sets its own marks.
+    pub(crate) fn show_styled(
+        self,
+        value: &Value,
+        human: impl FnOnce() -> String,
+    ) -> Result<(), Failure> {
+        match self {
+            Self::Json => print(&pretty(value)),
+            Self::Human => print_styled(&human()),
+        }
+    }
+}
+
+/// A text from elsewhere as a part of a line: what controls a terminal, ends a line or turns the order
+/// of what is shown is replaced.
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+    replaced(text, is_unfit)
+}
+
+/// The same for whole lines: their ends and tabs stay.
+pub(crate) fn plain_lines(text: &str) -> Cow<'_, str> {
+    replaced(text, |c| is_unfit(c) && c != '\n' && c != '\t')
+}
+
+fn replaced(text: &str, is_unfit: impl Fn(char) -> bool) -> Cow<'_, str> {
+    match text.chars().any(&is_unfit) {
+        false => Cow::Borrowed(text),
+        true => {
+            let replaced = |c| if is_unfit(c) { char::REPLACEMENT_CHARACTER } else { c };
+            Cow::Owned(text.chars().map(replaced).collect())
+        }
+    }
+}
+
+/// Control characters, the separators of lines and paragraphs, and what turns the order of writing.
+pub(crate) fn is_unfit(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{61c}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'
+                | '\u{2029}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2066}'..='\u{2069}'
+        )
+}
+
+/// Says something on standard error.
+pub(crate) fn say(what: &str) {
+    eprintln!("loci: {}", plain_lines(what));
 }
 
 /// Prints a text and ends it with a newline, unless it is empty or has one.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    print_styled(&plain_lines(text))
+}
+
+/// The same with marks of our own in it.
+fn print_styled(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     if !text.is_empty() && !text.ends_with('\n') {
@@ -41,7 +103,20 @@ pub(crate) fn print_raw(bytes: &[u8]) -> Result<(), Failure> {
 }
 
 fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(value).expect("a JSON value can be written as JSON")
+    escaped(&serde_json::to_string_pretty(value).expect("a JSON value can be written as JSON"))
+}
+
+/// JSON that says the same without characters that a terminal would obey. JSON escapes some of them by
+/// itself; the others are in its strings only, where an escape stands for each.
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        match is_unfit(c) && c != '\n' {
+            true => text.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => text.push(c),
+        }
+    }
+    text
 }
 
 /// Prints a long list as it arrives: `{"data":[…]}` or a line for each item.
@@ -68,7 +143,7 @@ impl Listing {
             Format::Human => print(&line())?,
             Format::Json => {
                 let comma = if self.is_empty { "\n" } else { ",\n" };
-                print_raw(format!("{comma}{item}").as_bytes())?;
+                print_raw(format!("{comma}{}", escaped(&item.to_string())).as_bytes())?;
             }
         }
         self.is_empty = false;
@@ -187,6 +262,21 @@ impl Drop for Progress {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_not_printed() {
+        let hostile = "a\u{1b}[2Jb\u{9b}c\u{7f}d\r\n\te\u{2028}f\u{202e}g\u{2066}h\u{61c}";
+        assert_eq!(
+            plain(hostile),
+            "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d\u{fffd}\u{fffd}\u{fffd}e\u{fffd}f\u{fffd}g\u{fffd}h\u{fffd}"
+        );
+        assert_eq!(plain_lines("a\r\n\tb"), "a\u{fffd}\n\tb");
+        assert!(matches!(plain("Ünïcödé 日本"), Cow::Borrowed(_)));
+        let value = json!({"name": hostile, "n": [1]});
+        let shown = pretty(&value);
+        assert!(!shown.chars().any(|c| is_unfit(c) && c != '\n'), "{shown}");
+        assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), value);
+    }
 
     #[test]
     fn columns_line_up() {

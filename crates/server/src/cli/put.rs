@@ -6,7 +6,7 @@
 use super::args::PutArgs;
 use super::client::{Client, Refused};
 use super::find::{self, Extent, encode, store_url};
-use super::output::{Format, number_or_dash, text};
+use super::output::{Format, number_or_dash, say, text};
 use super::seal::{self, Lock};
 use crate::exit::{Exit, Failure};
 use hyper::StatusCode;
@@ -40,7 +40,7 @@ fn plain(args: &PutArgs) -> Result<Vec<u8>, Failure> {
         Some(path) => File::open(path).and_then(read),
         None => {
             if io::stdin().is_terminal() {
-                eprintln!("loci: reading the content from the terminal; end it with Ctrl-D");
+                say("reading the content from the terminal; end it with Ctrl-D");
             }
             read(io::stdin().lock())
         }

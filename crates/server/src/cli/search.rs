@@ -5,7 +5,7 @@
 use super::args::{SearchArgs, SearchMode};
 use super::client::Client;
 use super::find::{self, store_url};
-use super::output::{Format, text};
+use super::output::{Format, is_unfit, plain, text};
 use crate::exit::Failure;
 use loci_model::limit;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ pub(super) async fn run(
         is_store_shown: store.is_none(),
         is_explained: args.explain,
     };
-    format.show(&answer, || {
+    format.show_styled(&answer, || {
         let hits = answer["data"].as_array().into_iter().flatten();
         hits.map(|hit| style.hit(hit)).collect()
     })?;
@@ -75,9 +75,9 @@ impl Style {
     fn hit(&self, hit: &Value) -> String {
         // A hair below nothing is nothing, without a sign.
         let score = (hit["score"].as_f64().unwrap_or(0.0) * 1000.0).round() / 1000.0 + 0.0;
-        let mut shown = format!("{score:.3}  {}", text(hit, "path"));
+        let mut shown = format!("{score:.3}  {}", plain(text(hit, "path")));
         if self.is_store_shown {
-            shown.push_str(&format!("  ({})", text(hit, "memory_store_id")));
+            shown.push_str(&format!("  ({})", plain(text(hit, "memory_store_id"))));
         }
         shown.push('\n');
         let snippet = self.snippet(text(hit, "snippet"), &hit["highlights"]);
@@ -85,7 +85,7 @@ impl Style {
             shown.push_str(&format!("       {}\n", snippet.trim()));
         }
         if self.is_explained {
-            shown.push_str(&format!("       {}\n", explanation(&hit["explanation"])));
+            shown.push_str(&format!("       {}\n", plain(&explanation(&hit["explanation"]))));
         }
         shown
     }
@@ -106,7 +106,7 @@ impl Style {
                 line.push_str(if is_match { BOLD } else { PLAIN });
                 is_inside = is_match;
             }
-            line.push(if c.is_control() || c.is_whitespace() { ' ' } else { c });
+            line.push(if is_unfit(c) || c.is_whitespace() { ' ' } else { c });
         }
         if is_inside {
             line.push_str(PLAIN);

@@ -108,7 +108,7 @@ pub(crate) fn router(
     responses(
         (status = 200, description = "Answered; a subscription is answered by a stream of events"),
         (status = 202, description = "Heard; there is nothing to answer"),
-        (status = "4XX", description = "Refused")
+        (status = "4XX", description = "Refused, in the words of JSON-RPC", body = RefusalBody)
     )
 )]
 pub(crate) async fn answer(State(door): State<Arc<Door>>, request: Request) -> Response<Body> {
@@ -136,6 +136,29 @@ pub(crate) async fn answer(State(door): State<Arc<Door>>, request: Request) -> R
 pub(crate) async fn describe(State(door): State<Arc<Door>>, headers: HeaderMap) -> Response<Body> {
     let document = metadata::document(&door.options, &headers);
     rendered(StatusCode::OK, &document)
+}
+
+/// A refusal by the protocol, which is not that of the other routes.
+#[derive(utoipa::ToSchema)]
+#[schema(as = McpRefusal)]
+#[expect(dead_code, reason = "only described; it is written by hand")]
+pub(crate) struct RefusalBody {
+    /// Always `2.0`.
+    jsonrpc: String,
+    /// That of the request, if there is one that can be told.
+    #[schema(value_type = serde_json::Value)]
+    id: (),
+    error: RefusalWords,
+}
+
+/// Why a message is refused.
+#[derive(utoipa::ToSchema)]
+#[schema(as = McpRefusalWords)]
+#[expect(dead_code, reason = "only described; it is written by hand")]
+pub(crate) struct RefusalWords {
+    code: i64,
+    /// Begins with the HTTP status where nobody is known.
+    message: String,
 }
 
 impl Door {

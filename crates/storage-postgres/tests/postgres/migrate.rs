@@ -245,19 +245,21 @@ async fn what_format_6_holds_can_be_read() {
     world.assert_sound().await;
 }
 
-/// Format 7 has homes with a cap that nobody chose. It goes where another door has written, and nothing
-/// else goes.
+/// Format 7 has homes with a cap that nobody chose, and format 8 has some of them. It goes from all of
+/// them, and nothing else goes.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_of_format_7_loses_caps_that_nobody_chose() {
+async fn databases_of_formats_7_and_8_lose_caps_that_nobody_chose() {
     let scratch = Scratch::new().await;
     let mut world = World::new(Arc::new(scratch.open().await)).await;
     let stores = caps::furnish(&world).await;
     let now = world.now();
-    let (database, old) = old_database(7).await;
-    copy(&connect(&scratch.url()).await, &old).await;
-    world.storage = Arc::new(open(&database.url()).await);
-    caps::assert_caps(&world, &stores, now).await;
-    assert_eq!(world.storage.check().await.unwrap().problems, Vec::<String>::new());
+    for format in [7, 8] {
+        let (database, old) = old_database(format).await;
+        copy(&connect(&scratch.url()).await, &old).await;
+        world.storage = Arc::new(open(&database.url()).await);
+        caps::assert_caps(&world, &stores, now).await;
+        assert_eq!(world.storage.check().await.unwrap().problems, Vec::<String>::new());
+    }
 }
 
 /// In format 8, a log had an end once something had happened. Now each workspace has one.

@@ -80,6 +80,9 @@ fn a_full_disk_loses_nothing_and_still_forgets() {
     assert_eq!(api.client.get("/healthz").status, 200, "alive while the disk is full");
     assert_eq!(api.client.get("/readyz").ok(), json!({"status": "ok", "disk_full": true}));
 
+    let summary = api.client.get("/v1/agents/nobody-heard-of/memory");
+    assert_eq!(summary.status, 200, "a read makes nobody on a full disk: {}", summary.text());
+
     let reply = api.erase(&to_erase);
     assert_eq!(reply.status, 200, "erase works on a full disk: {}", reply.text());
     let reply = api.redact(&to_redact.version);

@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on ends here, with a backtrace")]
 
+mod audited;
 mod authz;
 mod bad_input;
 mod cli;
@@ -60,6 +61,7 @@ mod search_input;
 mod search_lag;
 mod search_models;
 mod search_offline;
+mod search_only;
 mod search_repeats;
 mod search_restart;
 mod sharing;

@@ -490,7 +490,7 @@ fn several_messages_at_once_where_the_version_has_that() {
 }
 
 #[test]
-fn paths_of_what_is_sealed_are_not_listed() {
+fn what_is_sealed_is_in_no_answer_to_a_model() {
     let setup = Setup::new();
     let server = setup.start();
     let mut client = server.client();
@@ -506,5 +506,71 @@ fn paths_of_what_is_sealed_are_not_listed() {
         let listed = call(&mut client, "memory_list", &arguments).to_string();
         assert!(listed.contains("/open/") && !listed.contains("canary"), "{listed}");
     }
+    let found = call(&mut client, "memory_search", &json!({"query": "open canary"})).to_string();
+    assert!(found.contains("/open/a.md") && !found.contains("canary.md"), "{found}");
+    let listed = post(&mut client, &request("resources/list", &json!({})), &[]).ok().to_string();
+    assert!(listed.contains("/open/a.md") && !listed.contains("canary"), "{listed}");
+    server.stop();
+}
+
+/// A store that may only be searched shows its id and no name; one that is not there and one that is
+/// hidden are told of in the same words.
+#[test]
+fn stores_are_called_by_what_one_may_know_of_them() {
+    let setup = Setup::new();
+    let server = setup.start();
+    let mut shared = Api::create(server.client(), "plans of the board");
+    shared.put("/a.md", "The harbour closes at nine.");
+    let hidden = Api::create(server.client(), "a secret project");
+    let mut agent = crate::sharing::agent(&server, "agent");
+    crate::sharing::agent(&server, "known");
+    let grants = shared.path("/grants");
+    shared.client.post(&grants, &json!({"grantee": "agent", "level": "search"})).ok();
+    let asked = json!({"query": "harbour"});
+    let found = done(&call(&mut agent, "memory_search", &asked));
+    assert!(found.contains(&shared.store) && !found.contains("board"), "{found}");
+    let unknown = |agent: &mut Client, store: &str| {
+        let asked = json!({"query": "harbour", "store": store});
+        failed(&call(agent, "memory_search", &asked))
+    };
+    let first = unknown(&mut agent, "nobody");
+    assert!(!first.contains("board"), "{first}");
+    let none = "memstore_010000000000000000000001";
+    for store in ["known", "a secret project", hidden.store.as_str(), none, "admin"] {
+        assert_eq!(unknown(&mut agent, store), first, "{store}");
+    }
+    shared.client.post(&grants, &json!({"grantee": "agent", "level": "read"})).ok();
+    let found = done(&call(&mut agent, "memory_search", &asked));
+    assert!(found.contains("plans of the board"), "{found}");
+    server.stop();
+}
+
+#[test]
+fn what_somebody_else_wrote_says_by_whom() {
+    let setup = Setup::new();
+    let server = setup.start();
+    let mut owner = crate::sharing::agent(&server, "owner");
+    let mut guest = crate::sharing::agent(&server, "guest");
+    let write = |client: &mut Client, store: &str, path: &str, content: &str| {
+        let arguments = json!({"store": store, "path": path, "content": content});
+        done(&call(client, "memory_write", &arguments));
+    };
+    write(&mut owner, "home", "/own.md", "I live in Rome.");
+    let homes = owner.get("/v1/memory_stores").ok();
+    let home = homes["data"][0]["id"].as_str().unwrap().to_owned();
+    let url = format!("/v1/memory_stores/{home}/grants");
+    owner.post(&url, &json!({"grantee": "guest", "level": "readwrite"})).ok();
+    write(&mut guest, &home, "/guest.md", "I work at Acme.");
+    let told = done(&call(&mut owner, "memory_context", &json!({})));
+    for line in [
+        "- User lives in Rome\n",
+        "- User works at Acme (by guest)\n",
+        " (by guest): I work at Acme.\n",
+        ": I live in Rome.\n",
+    ] {
+        assert!(told.contains(line), "{line:?} is not in {told}");
+    }
+    let found = done(&call(&mut owner, "memory_search", &json!({"query": "Acme"})));
+    assert!(found.contains("by guest"), "{found}");
     server.stop();
 }

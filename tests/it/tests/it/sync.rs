@@ -363,3 +363,29 @@ fn a_sync_that_is_killed_loses_nothing() {
     }
     world.server.stop();
 }
+
+#[test]
+fn names_of_files_reach_no_terminal_as_commands() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let mut world = World::new();
+    world.write("plain", "kept");
+    world.write("clear\u{1b}[2Jscreen", "x");
+    world.write("turned\u{202e}txt.exe", "x");
+    world.write("line\u{2028}break\nmore", "x");
+    std::os::unix::fs::symlink("/etc/passwd", world.file("link\u{1b}]0;title\u{7}")).unwrap();
+    fs::write(world.dir.join(OsStr::from_bytes(b"bytes\xff\x1b[31m\x9b")), "x").unwrap();
+    for more in [&["--once"][..], &["--once", "--json"]] {
+        let done = world.run(more, 0);
+        let stdout = String::from_utf8(done.stdout).unwrap();
+        for (stream, text) in [("stdout", &stdout), ("stderr", &done.stderr)] {
+            let hostile =
+                |c: &char| (c.is_control() && *c != '\n') || matches!(c, '\u{2028}' | '\u{202e}');
+            assert_eq!(text.chars().find(hostile), None, "{stream}: {text:?}");
+        }
+        let told = done.stderr;
+        assert_eq!(told.lines().count(), 5, "a line for each, whatever is in a name: {told:?}");
+        assert!(told.lines().all(|line| line.starts_with("loci: ")), "{told:?}");
+    }
+    assert_eq!(world.contents().into_keys().collect::<Vec<_>>(), ["/plain"]);
+}

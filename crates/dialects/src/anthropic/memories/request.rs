@@ -19,6 +19,7 @@ use utoipa::ToSchema;
 #[serde(deny_unknown_fields)]
 pub(in crate::anthropic) struct CreateMemory {
     /// Where: `/seg/seg`, 1 to 20 segments, at most 1,024 bytes, NFC.
+    #[schema(min_length = 2, max_length = 1024, pattern = "^(/[^/]+){1,20}$")]
     path: String,
     /// What: text of at most 102,400 bytes; may be empty.
     content: String,

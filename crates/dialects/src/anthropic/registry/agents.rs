@@ -5,9 +5,10 @@ use super::{Sort, find, make, read};
 use crate::anthropic::beta;
 use crate::anthropic::body;
 use crate::anthropic::call::{Answer, Call, plain};
-use crate::anthropic::error::Problem;
+use crate::anthropic::error::{Envelope, Problem};
+use crate::anthropic::query::refuse;
 use crate::anthropic::render::{Shown, json};
-use crate::anthropic::sessions::{AgentBody, CreateAgent};
+use crate::anthropic::sessions::{AgentBody, CreateAgent, FIRST_VERSION};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::handler::Handler;
@@ -18,6 +19,7 @@ use loci_model::store::validate_labels;
 use loci_model::{Memory, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use utoipa::ToSchema;
 
 const AGENTS: Sort = Sort { folder: "/agents", prefix: "agent_", noun: "agent" };
 const ROUTE: &str = "/v1/agents";
@@ -30,14 +32,17 @@ struct Record {
 }
 
 /// An agent by itself, with every key.
-#[derive(Serialize)]
-struct AgentObject {
+#[derive(Serialize, ToSchema)]
+#[schema(as = ManagedAgent)]
+pub(in crate::anthropic) struct AgentObject {
     #[serde(flatten)]
     agent: AgentBody,
     metadata: BTreeMap<String, String>,
     /// Always null.
-    archived_at: (),
+    archived_at: Option<&'static str>,
+    #[schema(value_type = String, format = DateTime)]
     created_at: Shown<Timestamp>,
+    #[schema(value_type = String, format = DateTime)]
     updated_at: Shown<Timestamp>,
 }
 
@@ -64,7 +69,7 @@ enum Ours {
 
 fn ours(request: &Request) -> Option<Ours> {
     let rest = request.uri().path().strip_prefix(ROUTE)?.trim_start_matches('/');
-    if !beta::names_agents(request.headers()) {
+    if !beta::names_either(request.headers()) {
         return None;
     }
     let is_one = !rest.is_empty() && !rest.contains('/');
@@ -76,7 +81,14 @@ fn ours(request: &Request) -> Option<Ours> {
 }
 
 /// Makes an agent.
-async fn create(call: Call) -> Answer {
+#[utoipa::path(
+    post,
+    path = "/v1/agents",
+    tag = "managed agents",
+    request_body = CreateAgent,
+    responses((status = 200, body = AgentObject), (status = "4XX", body = Envelope<'_>))
+)]
+pub(in crate::anthropic) async fn create(call: Call) -> Answer {
     let mut new: CreateAgent = body::read(&call.body)?;
     let metadata = new.metadata.take().unwrap_or_default();
     validate_labels(&metadata).map_err(Error::from)?;
@@ -85,11 +97,28 @@ async fn create(call: Call) -> Answer {
     show(&memory)
 }
 
-/// Shows an agent.
-async fn retrieve(call: Call) -> Answer {
+/// Shows an agent. It has one version, the first: agents are not changed here.
+#[utoipa::path(
+    get,
+    path = "/v1/agents/{agent}",
+    tag = "managed agents",
+    params(
+        ("agent" = String, Path),
+        ("version" = Option<u64>, Query, minimum = 1, description = "this version of it"),
+    ),
+    responses((status = 200, body = AgentObject), (status = "4XX", body = Envelope<'_>))
+)]
+pub(in crate::anthropic) async fn retrieve(call: Call) -> Answer {
+    let version: Option<u64> = call.query().parsed("version", "expected a number")?;
+    if version == Some(0) {
+        return Err(refuse("version", "must be at least 1"));
+    }
     let id = call.param("agent").unwrap_or_default();
-    let memory = find(&call, &AGENTS, id).await?;
-    show(&memory.ok_or(Error::NotFound(AGENTS.noun))?)
+    let memory = find(&call, &AGENTS, id).await?.ok_or(Error::NotFound(AGENTS.noun))?;
+    if version.is_some_and(|version| version != FIRST_VERSION) {
+        return Err(Error::NotFound("agent version").into());
+    }
+    show(&memory)
 }
 
 fn show(memory: &Memory) -> Answer {
@@ -97,7 +126,7 @@ fn show(memory: &Memory) -> Answer {
     Ok(json(&AgentObject {
         agent,
         metadata,
-        archived_at: (),
+        archived_at: None,
         created_at: Shown(memory.created_at),
         updated_at: Shown(memory.updated_at),
     }))

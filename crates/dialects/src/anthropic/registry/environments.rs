@@ -21,6 +21,7 @@ const ENVIRONMENTS: Sort = Sort { folder: "/environments", prefix: "env_", noun:
 #[serde(deny_unknown_fields)]
 #[schema(as = CreateEnvironment)]
 pub(in crate::anthropic) struct CreateEnvironment {
+    #[schema(min_length = 1, max_length = 255)]
     name: String,
     /// `{"type": "cloud"}` when not given.
     #[schema(value_type = Option<Object>)]
@@ -129,7 +130,8 @@ pub(in crate::anthropic) struct EnvironmentBody {
     name: String,
     #[schema(value_type = Object)]
     config: Config,
-    description: Option<String>,
+    /// Empty when it has none: the first client libraries insist on a text.
+    description: String,
     metadata: BTreeMap<String, String>,
     scope: Scope,
     /// Always null.
@@ -193,7 +195,7 @@ fn show(memory: &Memory) -> Answer {
         r#type: "environment",
         name: record.name,
         config: record.config,
-        description: record.description,
+        description: record.description.unwrap_or_default(),
         metadata: record.metadata,
         scope: record.scope,
         archived_at: None,

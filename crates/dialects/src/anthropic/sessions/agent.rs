@@ -11,6 +11,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
+/// The version of every agent that is made here, and of one that is named without a version.
+pub(in crate::anthropic) const FIRST_VERSION: u64 = 1;
+
 /// The agent of a session, with every key.
 #[derive(Serialize, Deserialize, ToSchema)]
 #[schema(as = SessionAgent)]
@@ -107,9 +110,10 @@ struct Given {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::anthropic) struct CreateAgent {
+    #[schema(min_length = 1, max_length = 255)]
     name: String,
     /// A model's name, or an object with at least an `id`.
-    #[schema(value_type = Object)]
+    #[schema(value_type = serde_json::Value)]
     model: Value,
     description: Option<String>,
     system: Option<String>,
@@ -141,7 +145,7 @@ impl AgentBody {
             tools: tools?,
             skills: new.skills.into_iter().flatten().map(Skill::pinned).collect(),
             mcp_servers: new.mcp_servers.unwrap_or_default(),
-            ..Self::named(id, 1)
+            ..Self::named(id, FIRST_VERSION)
         })
     }
 
@@ -169,14 +173,14 @@ impl AgentBody {
         let given = match agent {
             Value::String(id) => {
                 let id = checked_id(&id)?;
-                return Ok(known.unwrap_or_else(|| Self::named(id, 1)));
+                return Ok(known.unwrap_or_else(|| Self::named(id, FIRST_VERSION)));
             }
             agent => body::read_value::<Given>("agent", agent)?,
         };
         if !matches!(given.r#type.as_str(), "agent" | "agent_with_overrides") {
             return Err(refuse("agent", "type must be agent"));
         }
-        let version = given.version.unwrap_or(1);
+        let version = given.version.unwrap_or(FIRST_VERSION);
         // SQL integers are signed; no agent has that many versions.
         if version == 0 || i64::try_from(version).is_err() {
             return Err(refuse("agent", "version must be at least 1"));

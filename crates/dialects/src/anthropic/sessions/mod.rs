@@ -7,27 +7,27 @@
 
 mod agent;
 mod budget;
+pub(super) mod change;
 pub(super) mod render;
 pub(super) mod request;
 pub(super) mod resources;
 mod tools;
 
-pub(super) use agent::{AgentBody, CreateAgent};
+pub(super) use agent::{AgentBody, CreateAgent, FIRST_VERSION};
 
 use super::body;
 use super::call::{Answer, Call};
 use super::error::{Envelope, Problem};
-use super::query::refuse;
 use super::registry;
 use super::render::{DeletedBody, PageBody, deleted, json};
 use loci_engine::Error;
 use loci_model::SessionId;
 use render::{Details, SessionBody, SessionPageBody};
 use request::{CreateSession, UpdateSession};
-use resources::{AnyResource, FileResource, OTHERS_MAX, OtherBody, Placed};
+use resources::{AnyResource, OtherBody, Placed};
 
-/// How often adding to a session is tried again because somebody else changed it.
-const ATTEMPTS_MAX: usize = 20;
+/// What a missing resource is called.
+const NOUN: &str = "session resource";
 
 /// Makes a session with memory stores attached.
 #[utoipa::path(
@@ -155,50 +155,6 @@ pub(super) async fn list_resources(call: Call) -> Answer {
     Ok(render::some_resources(&session, window))
 }
 
-/// Adds a file or a repository to a session. Memory stores are attached when a session is made.
-#[utoipa::path(
-    post,
-    path = "/v1/sessions/{session_id}/resources",
-    tag = "sessions",
-    params(("session_id" = String, Path)),
-    request_body = FileResource,
-    responses((status = 200, body = OtherBody), (status = "4XX", body = Envelope<'_>))
-)]
-pub(super) async fn add_resource(call: Call) -> Answer {
-    let declared = request::added(&call.body)?;
-    let id = session_id(&call)?;
-    let mut session = call.engine.session(&call.context, id).await?;
-    let mut placed = declared.placed(&call.engine, usize::MAX)?;
-    for _ in 0..ATTEMPTS_MAX {
-        if session.archived_at.is_some() {
-            return Err(refuse("session", "is archived"));
-        }
-        let mut details = Details::of(&session);
-        if details.others.len() >= OTHERS_MAX {
-            let why = format!("takes at most {OTHERS_MAX} beside memory stores");
-            return Err(refuse("resources", why));
-        }
-        placed.put_at(session.attachments.len() + details.others.len());
-        details.others.push(placed.clone());
-        match call.engine.detail_session(&call.context, &session, details.to_text()).await {
-            // A repeated request shows what the first one added.
-            Ok(session) => return Ok(json(added_to(&Details::of(&session), placed.resource()))),
-            // Somebody else added one meanwhile.
-            Err(Error::ExpectFailed) => {}
-            Err(error) => return Err(error.into()),
-        }
-        session = call.engine.session(&call.context, id).await?;
-    }
-    Err(Error::Unavailable("others change this session all the time; try again").into())
-}
-
-/// The resource that was just added to a session.
-fn added_to<'d>(details: &'d Details, added: &'d OtherBody) -> &'d OtherBody {
-    let mut resources = details.others.iter().rev().map(Placed::resource);
-    let itself = resources.clone().find(|one| one.id() == added.id());
-    itself.or_else(|| resources.find(|one| one.is_like(added))).unwrap_or(added)
-}
-
 /// Shows a file or a repository of a session; attached memory stores have no ids of their own.
 #[utoipa::path(
     get,
@@ -214,7 +170,7 @@ pub(super) async fn retrieve_resource(call: Call) -> Answer {
     let wanted = call.param("resource_id");
     let mut resources = details.others.iter().map(Placed::resource);
     let found = resources.find(|one| Some(one.id()) == wanted);
-    Ok(json(found.ok_or(Error::NotFound("session resource"))?))
+    Ok(json(found.ok_or(Error::NotFound(NOUN))?))
 }
 
 fn session_id(call: &Call) -> Result<SessionId, Problem> {

@@ -11,7 +11,7 @@ use crate::anthropic::query::{Query, refuse};
 use loci_engine::{Engine, Error, NewAttachment, NewSession};
 use loci_model::query::{CreatedQuery, Direction, SessionQuery};
 use loci_model::store::LabelsPatch;
-use loci_model::{Access, SessionId, StoreId, Timestamp, View};
+use loci_model::{Access, SessionId, StoreId, Timestamp, View, limit};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use utoipa::ToSchema;
 /// Events a session may start with.
 const INITIAL_EVENTS_MAX: usize = 50;
 /// What is kept of a session beside the core's own: a page of a hundred must fit into memory.
-const DETAILS_BYTES_MAX: usize = 256 * 1024;
+const DETAILS_BYTES_MAX: usize = limit::SESSION_DETAILS_BYTES_MAX;
 /// Resources on one page.
 const RESOURCES_PAGE_MAX: usize = 1000;
 /// Ids are made from the clock and dice; none is ever zero.
@@ -31,14 +31,16 @@ const NO_STORE: StoreId = StoreId::from_u128(0);
 #[serde(deny_unknown_fields)]
 pub(in crate::anthropic) struct CreateSession {
     /// An agent's id, or an object with `type`, `id` and more.
-    #[schema(value_type = Object)]
+    #[schema(value_type = serde_json::Value)]
     agent: Value,
     /// An environment's id; any is accepted.
+    #[schema(min_length = 1, max_length = 255)]
     environment_id: String,
-    /// Up to eight memory stores, beside up to a hundred files and repositories, which are kept and
+    /// Up to eight memory stores, beside up to 999 files and repositories, which are kept and
     /// given back.
     #[schema(value_type = Option<Vec<Object>>)]
     resources: Option<Vec<Value>>,
+    #[schema(max_length = 1024)]
     title: Option<String>,
     /// Up to 16 pairs; keys of 1 to 64, values of up to 512 characters.
     metadata: Option<BTreeMap<String, String>>,
@@ -64,6 +66,7 @@ pub(in crate::anthropic) struct MemoryStoreResource {
     /// `read_write` (default) or `read_only`.
     access: Option<String>,
     /// Guidance for the model, up to 4,096 characters.
+    #[schema(max_length = 4096)]
     instructions: Option<String>,
 }
 

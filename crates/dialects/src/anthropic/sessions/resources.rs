@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Resources of a session that are no memory stores.
-pub(super) const OTHERS_MAX: usize = 100;
+/// Resources of a session that are no memory stores: as many files as the service takes.
+pub(super) const OTHERS_MAX: usize = 999;
 /// Characters of a mount path or an address.
 const TEXT_CHARS_MAX: usize = 1024;
 /// What ids of resources begin with.
@@ -59,10 +59,12 @@ pub(in crate::anthropic) enum Checkout {
 pub(in crate::anthropic) struct FileResource {
     /// Always `file`.
     #[serde(rename = "type")]
-    #[schema(example = "file")]
+    #[schema(example = "file", pattern = "^file$")]
     _type: String,
+    #[schema(min_length = 1, max_length = 255)]
     file_id: String,
     /// `/mnt/session/uploads/{file_id}` when not given.
+    #[schema(max_length = 1024, pattern = "^/")]
     mount_path: Option<String>,
 }
 
@@ -72,15 +74,27 @@ pub(in crate::anthropic) struct FileResource {
 pub(in crate::anthropic) struct GithubRepositoryResource {
     /// Always `github_repository`.
     #[serde(rename = "type")]
-    #[schema(example = "github_repository")]
+    #[schema(example = "github_repository", pattern = "^github_repository$")]
     _type: String,
+    #[schema(min_length = 1, max_length = 1024)]
     url: String,
     /// Taken and not kept.
     #[serde(rename = "authorization_token")]
     _authorization_token: Option<String>,
     checkout: Option<Checkout>,
     /// `/workspace/{repository}` when not given.
+    #[schema(max_length = 1024, pattern = "^/")]
     mount_path: Option<String>,
+}
+
+/// A new token for a repository.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = UpdateSessionResource)]
+pub(in crate::anthropic) struct UpdateResource {
+    /// Taken and not kept.
+    #[serde(rename = "authorization_token")]
+    _authorization_token: String,
 }
 
 /// A resource of a request that is no memory store.
@@ -142,6 +156,22 @@ impl Placed {
     /// Gives it another place.
     pub(super) fn put_at(&mut self, at: usize) {
         self.at = at;
+    }
+
+    /// Gives it the place it has once another is gone.
+    pub(super) fn close_up(&mut self, gone: &Self) {
+        self.at -= usize::from(self.at > gone.at);
+    }
+
+    /// Notes a new token, which a repository alone can have. The token is not kept; the time is.
+    pub(super) fn rotate(&mut self, now: Timestamp) -> Result<(), Problem> {
+        match &mut self.resource {
+            OtherBody::GithubRepository { updated_at, .. } => *updated_at = now.to_string(),
+            OtherBody::File { .. } => {
+                return Err(refuse("authorization_token", "only repositories have one"));
+            }
+        }
+        Ok(())
     }
 
     /// The resource itself.

@@ -16,8 +16,10 @@ use utoipa::ToSchema;
 #[serde(deny_unknown_fields)]
 pub(in crate::anthropic) struct CreateStore {
     /// 1 to 255 characters, no control characters; not unique.
+    #[schema(min_length = 1, max_length = 255)]
     name: String,
     /// Up to 1,024 characters, written for the model.
+    #[schema(max_length = 1024)]
     description: Option<String>,
     /// Up to 16 pairs; keys of 1 to 64, values of up to 512 characters.
     metadata: Option<BTreeMap<String, String>>,

@@ -2,6 +2,7 @@
 //! Whoever started it waits until the mount is there, or hears why not, over a pipe. Nothing is said
 //! through a file, so nothing can be left behind.
 
+use super::super::output::plain;
 use crate::exit::{Exit, Failure};
 use rustix::process::setsid;
 use std::fs::{File, OpenOptions};
@@ -63,7 +64,7 @@ pub(super) fn tell_ready(said: &str) -> Result<(), Failure> {
 /// Tells whoever waits why there is no mount.
 pub(super) fn tell_failure(failure: &Failure) {
     // If nobody waits any more, the log has it.
-    let _ = say(&format!("{FAILED}{}", failure.message.replace('\n', " ")));
+    let _ = say(&format!("{FAILED}{}", plain(&failure.message.replace('\n', " "))));
 }
 
 fn say(line: &str) -> Result<(), Failure> {

@@ -8,7 +8,7 @@ mod umount;
 pub(crate) use umount::{UmountArgs, run as umount};
 
 use super::client::Client;
-use super::output::Format;
+use super::output::{Format, plain, say};
 use super::port::{Acting, HttpPort, Selection, Wanted};
 use crate::config;
 use crate::exit::Failure;
@@ -144,7 +144,7 @@ async fn serve(
     }
     let unsaved = mount.stop().await;
     for Unsaved { path, why } in &unsaved {
-        eprintln!("loci: {path} was never saved and is gone: {why}");
+        say(&format!("{} was never saved and is gone: {}", plain(path), plain(why)));
     }
     match unsaved.len() {
         0 => Ok(()),

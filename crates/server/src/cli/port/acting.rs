@@ -4,7 +4,7 @@
 
 use super::super::client::Client;
 use super::super::find::encode;
-use super::super::output::text;
+use super::super::output::{say, text};
 use crate::exit::Failure;
 use serde_json::json;
 
@@ -54,7 +54,7 @@ impl Acting {
             && let Err(refused) = maker.delete(&format!("/v1/api_keys/{}", encode(&key))).await
         {
             let failure = Failure::from(refused);
-            eprintln!("loci: {key} could not be revoked: {}", failure.message);
+            say(&format!("{key} could not be revoked: {}", failure.message));
         }
     }
 }

@@ -2,6 +2,7 @@
 //! expects what both sides last had, so a race is lost and never won by accident: the next pass sees
 //! what the other one wrote, and sets the file aside.
 
+use super::super::output::{plain, say};
 use super::folder::{Placing, Stamp, Written};
 use super::journal::{self, Note, Went};
 use super::local::settled;
@@ -169,7 +170,8 @@ impl<'p> Carrier<'p> {
     fn note_conflict(&self, path: &str, beside: &str, report: &mut Report) -> Result<(), Failure> {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let beside = format!("{folder}/{beside}");
-        eprintln!("loci: {path} was changed on both sides; this side's text is now {beside}");
+        let (shown, other) = (plain(path), plain(&beside));
+        say(&format!("{shown} was changed on both sides; this side's text is now {other}"));
         report.tell("conflict", &beside)?;
         report.conflicts.push(beside);
         report.is_unfinished = true;

@@ -14,7 +14,7 @@ mod scan;
 mod state;
 
 use super::client::Client;
-use super::output::Format;
+use super::output::{Format, plain, say};
 use super::port::{Acting, HttpPort, Selection, Wanted};
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
@@ -214,13 +214,13 @@ impl Trouble {
         match passed {
             Ok(()) => {
                 if std::mem::take(&mut self.has_told) {
-                    eprintln!("loci: the store answers again");
+                    say("the store answers again");
                 }
                 Ok(false)
             }
             Err(failure) if failure.may_pass => {
                 if !std::mem::replace(&mut self.has_told, true) {
-                    eprintln!("loci: {}; trying again", failure.message);
+                    say(&format!("{}; trying again", plain(&failure.message)));
                 }
                 Ok(true)
             }

@@ -1,6 +1,6 @@
 //! What a sync says: a line for each thing that it did, a warning for each thing that it did not, once.
 
-use super::super::output::print;
+use super::super::output::{plain, print, say};
 use crate::exit::Failure;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ impl Report {
     /// Says what was done.
     pub(super) fn tell(&self, what: &str, path: &str) -> Result<(), Failure> {
         match self.is_told {
-            true => print(&format!("{what:<9} {path}")),
+            true => print(&format!("{what:<9} {}", plain(path))),
             false => Ok(()),
         }
     }
@@ -43,7 +43,7 @@ impl Report {
     pub(super) fn warn(&mut self, path: &str, why: &str) {
         self.skipped.insert(path.to_owned());
         if self.warned.insert((path.to_owned(), why.to_owned())) {
-            eprintln!("loci: {path} is left alone: {why}");
+            say(&format!("{} is left alone: {}", plain(path), plain(why)));
         }
     }
 
@@ -55,10 +55,10 @@ impl Report {
     /// Says that files are missing, and that their memories stay.
     pub(super) fn hold_back(&mut self, count: usize) {
         if self.held_back != count {
-            eprintln!(
-                "loci: {count} files are missing, which may be an accident; their memories stay. \
-                 Say --allow-deletes if they shall go"
-            );
+            say(&format!(
+                "{count} files are missing, which may be an accident; their memories stay. Say \
+                 --allow-deletes if they shall go"
+            ));
         }
         self.held_back = count;
     }

@@ -12,7 +12,7 @@ pub(super) const fn robutler(
     states: &'static [State],
     ask: fn(&mut Client, &Target) -> Reply,
 ) -> Verb {
-    Verb { name, route, manner: Manner::Robutler, need, states, ask }
+    Verb { name, route, manner: Manner::Robutler, need, is_elsewhere: false, states, ask }
 }
 
 pub(super) const fn tool(
@@ -21,7 +21,15 @@ pub(super) const fn tool(
     states: &'static [State],
     ask: fn(&mut Client, &Target) -> Reply,
 ) -> Verb {
-    Verb { name, route: "POST /v1/tools/memory", manner: Manner::Tool, need, states, ask }
+    Verb {
+        name,
+        route: "POST /v1/tools/memory",
+        manner: Manner::Tool,
+        need,
+        is_elsewhere: false,
+        states,
+        ask,
+    }
 }
 
 pub(super) const fn mobius(
@@ -31,5 +39,5 @@ pub(super) const fn mobius(
     states: &'static [State],
     ask: fn(&mut Client, &Target) -> Reply,
 ) -> Verb {
-    Verb { name, route, manner: Manner::Mobius, need, states, ask }
+    Verb { name, route, manner: Manner::Mobius, need, is_elsewhere: false, states, ask }
 }

@@ -39,6 +39,12 @@ enum Open {
 }
 
 fn expected(who: Who, open: Open) -> char {
+    // A token reads and writes, and neither manages nor makes credentials.
+    let is_token = matches!(who, Who::WritersToken | Who::CompanionsToken);
+    if is_token && matches!(open, Open::Manager | Open::KeyMaker) {
+        return 'n';
+    }
+    let who = who.base();
     if who == Who::Nobody {
         return if open == Open::Anybody { 'y' } else { 'u' };
     }
@@ -71,12 +77,12 @@ fn expected(who: Who, open: Open) -> char {
     if may { 'y' } else { 'n' }
 }
 
-struct General {
-    name: &'static str,
-    route: &'static str,
+pub(super) struct General {
+    pub(super) name: &'static str,
+    pub(super) route: &'static str,
     open: Open,
     manner: Manner,
-    ask: fn(&mut Client) -> Reply,
+    pub(super) ask: fn(&mut Client) -> Reply,
 }
 
 const fn native(
@@ -145,7 +151,7 @@ fn reached(reply: Reply) -> Reply {
     if reply.status == 404 { Reply { status: 200, ..reply } } else { reply }
 }
 
-const GENERAL: &[General] = &[
+pub(super) const GENERAL: &[General] = &[
     native("agents", "GET /v1/agents", Open::Known, |client| client.get("/v1/agents")),
     native("make agent", "POST /v1/agents", Open::Admin, |client| {
         client.post("/v1/agents", &json!({"name": fresh("agent")}))
@@ -277,6 +283,27 @@ const GENERAL: &[General] = &[
             })
         },
     ),
+    native(
+        "rotate resource",
+        "POST /v1/sessions/{session_id}/resources/{resource_id}",
+        Open::Maker,
+        |client| {
+            with_session(client, |client, session| {
+                let body = json!({"authorization_token": "t"});
+                reached(client.post(&format!("{session}/resources/none"), &body))
+            })
+        },
+    ),
+    native(
+        "remove resource",
+        "DELETE /v1/sessions/{session_id}/resources/{resource_id}",
+        Open::Maker,
+        |client| {
+            with_session(client, |client, session| {
+                reached(client.delete(&format!("{session}/resources/none")))
+            })
+        },
+    ),
     native("attach", "POST /v1/sessions/{session_id}/resources", Open::Maker, |client| {
         with_session(client, |client, session| {
             // What is attached is settled when the session is made; whoever is told so got in.
@@ -367,6 +394,11 @@ const GENERAL: &[General] = &[
     }),
     robutler("own list", "GET /api/storage/memory", Open::HomeReader, |client| {
         client.get("/api/storage/memory")
+    }),
+    robutler("nameless write", "PUT /api/storage/memory", Open::Known, |client| {
+        // There is no entry without a key; whoever is told so got in.
+        let reply = client.call("PUT", "/api/storage/memory", Some(&json!({"value": 1})));
+        if reply.status == 400 { Reply { status: 200, ..reply } } else { reply }
     }),
     robutler("own write", "PUT /api/storage/memory/{key}", Open::HomeWriter, |client| {
         let url = format!("/api/storage/memory/{}", fresh("key"));

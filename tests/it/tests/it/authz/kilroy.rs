@@ -38,6 +38,7 @@ const VERBS: [Verb; 5] = [
 
 /// `y` the platform's memory, `h` one's own, `n` neither, `u` unknown caller.
 fn expected(who: Who, needs: Level, is_shared: bool) -> char {
+    let who = who.base();
     let granted = match who {
         Who::Nobody => return 'u',
         // Neither has anywhere to go: a session has what is attached to it.

@@ -16,7 +16,7 @@ const fn tool(
     states: &'static [State],
     ask: fn(&mut Client, &Target) -> Reply,
 ) -> Verb {
-    Verb { name, route: "POST /mcp", manner: Manner::Tool, need, states, ask }
+    Verb { name, route: "POST /mcp", manner: Manner::Tool, need, is_elsewhere: false, states, ask }
 }
 
 /// Every default tool, and reading a resource.

@@ -6,7 +6,9 @@
 //! `LOCI_WRITE_MATRIX=1` to write the matrix anew.
 
 mod console;
+mod documented;
 mod doors;
+mod elsewhere;
 mod general;
 mod kilroy;
 mod knowledge;
@@ -14,8 +16,10 @@ mod mcp;
 mod spec;
 mod stand_ins;
 mod verbs;
+mod visitors;
 mod world;
 
+use crate::sharing_tokens::SECRET;
 use loci_it::{Cluster, Reply, Server, Setup};
 use serde_json::Value;
 use spec::{Manner, Need, expected};
@@ -28,7 +32,8 @@ use world::{Kind, State, Who, World};
 const KEPT: &str = include_str!("matrix.txt");
 /// Doors that are closed by default are open here. Vectors say nothing about access, and cost more than
 /// all the rest.
-const DOORS: &str = "[search]\nembedder = 'none'\n[qiforge]\ndid = 'did:web:memory.example.org'\n";
+const DOORS: &str = "[search]\nembedder = 'none'\n[qiforge]\ndid = 'did:web:memory.example.org'\n\
+    [jwt]\nsecret_env = 'TOKEN_SECRET'\n";
 const LEGEND: &str = "\
 y yes · n no (403, or refused in words) · h not there (404) · u unknown caller (401) · a archived · s sealed · . no such caller
 ";
@@ -78,20 +83,20 @@ fn letter(reply: &Reply, manner: Manner) -> char {
 
 #[test]
 fn who_may_do_what_is_what_the_specification_says() {
-    let setup = Setup::new().config(DOORS);
+    let setup = open(Setup::new());
     keep(&asked(&setup.start()));
 }
 
 #[test]
 fn who_may_do_what_is_the_same_on_postgresql() {
-    let cluster = Cluster::fresh().with(|setup| setup.config(DOORS));
+    let cluster = Cluster::fresh().with(open);
     compare(&asked(&cluster.start()));
 }
 
 /// Being in a chat opens homes. What a user has beside its home stays the user's.
 #[test]
 fn being_in_a_chat_with_a_user_opens_only_the_users_home() {
-    let setup = Setup::new();
+    let setup = open(Setup::new());
     let server = setup.start();
     let world = World::new(&server, &|_| vec!["seed".to_owned()]);
     let mut owner = world.client(Who::Owner, Kind::User).unwrap();
@@ -111,7 +116,7 @@ fn being_in_a_chat_with_a_user_opens_only_the_users_home() {
     for who in Who::ALL {
         let Some(mut client) = world.client(who, Kind::User) else { continue };
         let is_owners = matches!(
-            who,
+            who.base(),
             Who::Admin | Who::Owner | Who::OwnersReadKey | Who::OwnersSearchKey | Who::OwnersModel
         );
         if is_owners || who == Who::Nobody {
@@ -122,8 +127,10 @@ fn being_in_a_chat_with_a_user_opens_only_the_users_home() {
             let reply = client.get(&format!("/v1/memory_stores/{store}/memories"));
             reached += usize::from(reply.status != 404);
         }
-        let has_home =
-            !matches!(who, Who::Lapsed | Who::Member | Who::Left | Who::FellowUser | Who::Stranger);
+        let has_home = !matches!(
+            who.base(),
+            Who::Lapsed | Who::Member | Who::Left | Who::FellowUser | Who::Stranger
+        );
         assert_eq!(reached, usize::from(has_home), "{who:?}");
         let listed = ids(&client.get("/v1/memory_stores").ok());
         let listed = listed.intersection(&others).count();
@@ -131,23 +138,38 @@ fn being_in_a_chat_with_a_user_opens_only_the_users_home() {
     }
 }
 
-/// Everything that can be asked about a store, at every door.
-fn all() -> impl Iterator<Item = &'static Verb> {
-    VERBS.iter().chain(knowledge::VERBS).chain(console::VERBS).chain(mcp::VERBS)
+/// A server with all doors open, which knows the issuer of tokens.
+fn open(setup: Setup) -> Setup {
+    setup.config(DOORS).env("TOKEN_SECRET", SECRET)
 }
 
-/// The states of memories that are tried: all of them where nothing else is special.
-fn tried(verb: &Verb, kind: Kind) -> &[State] {
-    if kind == Kind::Home { verb.states } else { &verb.states[..1] }
+/// Everything that can be asked about a store, at every door.
+fn all() -> impl Iterator<Item = &'static Verb> {
+    let doors = VERBS.iter().chain(elsewhere::VERBS).chain(mcp::VERBS);
+    doors.chain(knowledge::VERBS).chain(console::VERBS)
+}
+
+/// The states of memories that are tried: all of them where nothing else is special; what is hidden also
+/// where members and companions meet it.
+fn tried(verb: &Verb, kind: Kind) -> impl Iterator<Item = State> {
+    let first = verb.states[0];
+    let is_tried = move |state: &State| match kind {
+        Kind::Home => true,
+        Kind::Chat | Kind::User => {
+            *state == first || matches!(state, State::Internal | State::HiddenByGuest)
+        }
+        Kind::Archived | Kind::Open => *state == first,
+    };
+    verb.states.iter().copied().filter(is_tried)
 }
 
 /// Asks everything of everybody, and gives the matrix of the answers.
 fn asked(server: &Server) -> String {
     let questions = |kind: Kind| {
         let states = |verb| {
-            Who::ALL.into_iter().flat_map(move |who| {
-                tried(verb, kind).iter().map(move |state| key(verb, who, *state))
-            })
+            Who::ALL
+                .into_iter()
+                .flat_map(move |who| tried(verb, kind).map(move |state| key(verb, who, state)))
         };
         all().flat_map(states).collect::<BTreeSet<_>>().into_iter().collect()
     };
@@ -157,15 +179,16 @@ fn asked(server: &Server) -> String {
         for kind in Kind::ALL {
             for state in tried(verb, kind) {
                 let mut row = String::new();
+                let asked_for = (verb.need, verb.is_elsewhere);
                 for who in Who::ALL {
                     let Some(mut client) = world.client(who, kind) else {
                         row.push('.');
                         continue;
                     };
-                    let target = world.target(kind, &key(verb, who, *state));
+                    let target = world.target(kind, &key(verb, who, state));
                     let reply = (verb.ask)(&mut client, &target);
                     let told = letter(&reply, verb.manner);
-                    let should = expected(who, verb.need, kind, *state, verb.manner);
+                    let should = expected(who, asked_for, kind, state, verb.manner);
                     if told != should {
                         let what = format!("{} {kind:?} {state:?} {who:?}", verb.name);
                         let said = format!("{what}: {told}, should be {should}: {}", reply.text());

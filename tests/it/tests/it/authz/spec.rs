@@ -23,8 +23,6 @@ pub(super) enum Need {
     Describe,
     /// To change a text in its place.
     Edit,
-    /// To see one memory in a request that is about another user.
-    ReadElsewhere,
     /// To take a memory away.
     Remove,
     /// To take away one's own entry.
@@ -81,12 +79,21 @@ fn level(who: Who, kind: Kind) -> Level {
 }
 
 /// `y`es, `n`o (403), `h`idden (404), `u`nknown caller (401), `a`rchived, `s`ealed.
-pub(super) fn expected(who: Who, need: Need, kind: Kind, state: State, manner: Manner) -> char {
+///
+/// `is_elsewhere` where the request says that it is about another user.
+pub(super) fn expected(
+    who: Who,
+    (need, is_elsewhere): (Need, bool),
+    kind: Kind,
+    state: State,
+    manner: Manner,
+) -> char {
+    let who = who.base();
     let is_plain = matches!(manner, Manner::Native | Manner::Mobius);
     let hidden = if is_plain { 'h' } else { 'n' };
-    let level = match (who, need) {
+    let level = match who {
         // Who is in a chat with the user is so in the user's own session only.
-        (Who::Companion, Need::ReadElsewhere) if kind == Kind::User => Level::None,
+        Who::Companion if is_elsewhere && kind == Kind::User => Level::None,
         _ => level(who, kind),
     };
     if who == Who::Nobody {
@@ -102,7 +109,7 @@ pub(super) fn expected(who: Who, need: Need, kind: Kind, state: State, manner: M
     let is_session = matches!(who, Who::SessionReading | Who::SessionWriting);
     let wanted = match need {
         Need::Search => Level::Search,
-        Need::Read | Need::ReadOne | Need::ReadText | Need::ReadElsewhere => Level::Read,
+        Need::Read | Need::ReadOne | Need::ReadText => Level::Read,
         Need::Share => Level::Write,
         Need::Manage | Need::Alter => Level::Own,
         _ => Level::Write,
@@ -124,7 +131,7 @@ pub(super) fn expected(who: Who, need: Need, kind: Kind, state: State, manner: M
     // The tool views what is not there as nothing, and refuses to work on it in words.
     let missing = if manner == Manner::Tool && need != Need::ReadText { 'n' } else { 'h' };
     let is_author = match state {
-        State::Others => who == Who::Writer,
+        State::Others | State::HiddenByGuest => who == Who::Writer,
         _ => {
             matches!(who, Who::Owner | Who::OwnersModel)
                 || (kind == Kind::Chat && who == Who::Member)
@@ -134,7 +141,7 @@ pub(super) fn expected(who: Who, need: Need, kind: Kind, state: State, manner: M
     let is_keeper = level == Level::Own
         || is_author
         || matches!(who, Who::OwnersReadKey | Who::OwnersSearchKey) && kind != Kind::Chat;
-    let is_hidden = state == State::Internal
+    let is_hidden = matches!(state, State::Internal | State::HiddenByGuest)
         && (is_model || manner == Manner::Tool || manner == Manner::Robutler && !is_keeper);
     let sees = state != State::Expired && !is_hidden;
     match need {
@@ -148,7 +155,7 @@ pub(super) fn expected(who: Who, need: Need, kind: Kind, state: State, manner: M
         Need::Remove | Need::Move => 'n',
         Need::RemoveOwn if is_author => 'y',
         Need::RemoveOwn => 'n',
-        Need::ReadOne | Need::ReadText | Need::ReadElsewhere => 'y',
+        Need::ReadOne | Need::ReadText => 'y',
         Need::Describe | Need::Edit => 'y',
     }
 }

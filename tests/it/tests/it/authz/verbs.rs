@@ -17,6 +17,8 @@ pub(super) struct Verb {
     pub(super) route: &'static str,
     pub(super) manner: Manner,
     pub(super) need: Need,
+    /// Whether the request says that it is about another user than whose store it is.
+    pub(super) is_elsewhere: bool,
     /// Memories it is asked about.
     pub(super) states: &'static [State],
     pub(super) ask: fn(&mut Client, &Target) -> Reply,
@@ -25,7 +27,7 @@ pub(super) struct Verb {
 pub(super) const PLAIN: &[State] = &[State::Plain];
 const SEALED: &[State] = &[State::Sealed];
 const SAVED: &[State] = &[State::Plain, State::Others];
-const EVERY: &[State] = &State::ALL;
+pub(super) const EVERY: &[State] = &State::ALL;
 
 pub(super) const fn native(
     name: &'static str,
@@ -34,7 +36,7 @@ pub(super) const fn native(
     states: &'static [State],
     ask: fn(&mut Client, &Target) -> Reply,
 ) -> Verb {
-    Verb { name, route, manner: Manner::Native, need, states, ask }
+    Verb { name, route, manner: Manner::Native, need, is_elsewhere: false, states, ask }
 }
 
 /// An agent without projects, and in the project that everybody has.
@@ -71,11 +73,11 @@ fn memory(target: &Target, rest: &str) -> String {
     store(target, &format!("/memories/{}{rest}", target.memory))
 }
 
-fn entry(target: &Target) -> String {
+pub(super) fn entry(target: &Target) -> String {
     format!("/api/storage/memory/{}?store={}", target.key, target.whose)
 }
 
-fn execute(client: &mut Client, mut input: Value, target: &Target) -> Reply {
+pub(super) fn execute(client: &mut Client, mut input: Value, target: &Target) -> Reply {
     input["store"] = json!(target.whose);
     client.post("/v1/tools/memory", &input)
 }
@@ -332,13 +334,6 @@ pub(super) const VERBS: &[Verb] = &[
         Need::ReadOne,
         EVERY,
         |client, at| client.get(&entry(at)),
-    ),
-    robutler(
-        "robutler other",
-        "GET /api/storage/memory/{key}",
-        Need::ReadElsewhere,
-        PLAIN,
-        |client, at| client.get(&format!("{}&userId=another-user", entry(at))),
     ),
     robutler("robutler list", "GET /api/storage/memory", Need::Read, PLAIN, |client, at| {
         client.get(&format!("/api/storage/memory?store={}&inContext=true", at.whose))

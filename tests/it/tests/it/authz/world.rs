@@ -1,6 +1,7 @@
 //! The cast: every sort of caller, every sort of store, and memories in every state. Made once over
 //! HTTP, the way an operator would make it.
 
+use crate::sharing_tokens::{SECRET, claims, hs256};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use loci_it::{Api, Client, Server};
@@ -33,12 +34,18 @@ pub(super) enum Who {
     SessionReading,
     SessionWriting,
     Stranger,
+    /// The writer, by a token that an issuer signed.
+    WritersToken,
+    /// The companion, likewise.
+    CompanionsToken,
+    /// The owner, by a key that was made in the console.
+    OwnersConsoleKey,
     /// Without a credential.
     Nobody,
 }
 
 impl Who {
-    pub(super) const ALL: [Self; 18] = [
+    pub(super) const ALL: [Self; 21] = [
         Self::Admin,
         Self::Owner,
         Self::OwnersReadKey,
@@ -56,8 +63,21 @@ impl Who {
         Self::SessionReading,
         Self::SessionWriting,
         Self::Stranger,
+        Self::WritersToken,
+        Self::CompanionsToken,
+        Self::OwnersConsoleKey,
         Self::Nobody,
     ];
+
+    /// Whose rights these are: another credential of the same principal gives the same.
+    pub(super) fn base(self) -> Self {
+        match self {
+            Self::WritersToken => Self::Writer,
+            Self::CompanionsToken => Self::Companion,
+            Self::OwnersConsoleKey => Self::Owner,
+            other => other,
+        }
+    }
 }
 
 /// Whose the store is, and in which state.
@@ -100,11 +120,19 @@ pub(super) enum State {
     Expired,
     /// Written by a guest.
     Others,
+    /// Likewise, and hidden.
+    HiddenByGuest,
 }
 
 impl State {
-    pub(super) const ALL: [Self; 5] =
-        [Self::Plain, Self::Internal, Self::Sealed, Self::Expired, Self::Others];
+    pub(super) const ALL: [Self; 6] = [
+        Self::Plain,
+        Self::Internal,
+        Self::Sealed,
+        Self::Expired,
+        Self::Others,
+        Self::HiddenByGuest,
+    ];
 }
 
 /// One memory for one question, so that no answer disturbs another.
@@ -126,6 +154,11 @@ pub(super) struct World {
     keys: HashMap<(Who, Kind), String>,
     stores: HashMap<Kind, String>,
     memories: HashMap<(Kind, String), (String, String)>,
+}
+
+/// Whether a guest writes this memory.
+fn is_guests(key: &str) -> bool {
+    key.contains("Others") || key.contains("HiddenByGuest")
 }
 
 impl World {
@@ -215,6 +248,8 @@ impl World {
                 }));
                 self.keys.insert((who, kind), key);
             }
+            let key = self.key_of_the_console(&self.keys[&(Who::Owner, kind)]);
+            self.keys.insert((Who::OwnersConsoleKey, kind), key);
         }
         for who in [
             Who::Searcher,
@@ -240,7 +275,25 @@ impl World {
         }
         for kind in Kind::ALL {
             self.keys.insert((Who::Admin, kind), loci_it::ADMIN_KEY.to_owned());
+            for (who, name) in [(Who::WritersToken, "Writer"), (Who::CompanionsToken, "Companion")]
+            {
+                self.keys.insert((who, kind), hs256(&claims(name, 3600), SECRET));
+            }
         }
+    }
+
+    /// A key that somebody makes for themselves in the console.
+    fn key_of_the_console(&self, key: &str) -> String {
+        let page = ("x-loci-console", "1");
+        let mut client = Client::new(self.addr, None);
+        let shown = json!({"key": key});
+        let signed_in = client.call_with("POST", "/console/login", Some(&shown), &[page]);
+        let cookie = signed_in.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+        let wanted = json!({"name": "made in the console"});
+        let headers = [page, ("cookie", cookie.as_str())];
+        let made = client.call_with("POST", "/v1/api_keys", Some(&wanted), &headers).ok();
+        assert!(made["console_session"].is_string(), "{made}");
+        made["secret"].as_str().unwrap().to_owned()
     }
 
     fn groups(&mut self) {
@@ -267,7 +320,7 @@ impl World {
                 "store": kind.name(), "value": value, "encrypted": sealed,
                 "inContext": !key.contains("Internal"),
             });
-            if !key.contains("Others") {
+            if !is_guests(key) {
                 author.call("PUT", &format!("/api/storage/memory/{key}"), Some(&body)).ok();
             }
         }
@@ -334,8 +387,11 @@ impl World {
         for kind in Kind::ALL {
             let questions = questions(kind);
             let mut guest = self.client(Who::Writer, kind).unwrap();
-            for key in questions.iter().filter(|key| key.contains("Others")) {
-                let body = json!({"store": kind.name(), "value": "tea of a guest"});
+            for key in questions.iter().filter(|key| is_guests(key)) {
+                let body = json!({
+                    "store": kind.name(), "value": "tea of a guest",
+                    "inContext": !key.contains("Hidden"),
+                });
                 guest.call("PUT", &format!("/api/storage/memory/{key}"), Some(&body)).ok();
             }
             self.look_up(kind);
