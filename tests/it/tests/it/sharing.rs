@@ -196,7 +196,7 @@ fn grants_end_by_themselves() {
     let mut guest = agent(&server, "guest");
     let url = api.path("/grants");
     let began = Instant::now();
-    let body = json!({"grantee": "guest", "level": "readwrite", "ttl_seconds": 3});
+    let body = json!({"grantee": "guest", "level": "readwrite", "ttl_seconds": 5});
     api.client.post(&url, &body).ok();
     let mut seen = 0;
     while guest.get(&api.path("/memories")).status == 200 {
@@ -204,7 +204,9 @@ fn grants_end_by_themselves() {
         assert!(began.elapsed() < Duration::from_secs(60), "the grant never ended");
         thread::sleep(Duration::from_millis(50));
     }
-    assert!(seen > 0 && began.elapsed() > Duration::from_secs(2), "ended too early");
+    // On a busy machine the first look may come when it is over.
+    let is_late = began.elapsed() > Duration::from_secs(4);
+    assert!(is_late, "ended too early, after {seen} looks");
     assert_eq!(may(&mut guest, &api, &memory), [404; 4]);
     server.stop();
 }

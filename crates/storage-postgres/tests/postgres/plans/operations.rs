@@ -22,7 +22,7 @@ const BUFFERS_MAX: i64 = 400;
 /// The buffers that the check may read for each memory to find those that lie below another.
 const NESTED_MAX: i64 = 8;
 /// How long servers may take to end what they began.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What PostgreSQL counted of one statement.
 #[derive(Debug)]
