@@ -10,7 +10,7 @@ use std::process::Command;
 use std::thread;
 
 use anyhow::{Context, Result};
-use loci_test_kit::{Tier, table};
+use loci_test_kit::Tier;
 
 use crate::command::run_quietly;
 use crate::pool::{self, Job};
@@ -25,8 +25,8 @@ const LANES: usize = 3;
 
 /// Runs every suite of the tier and prints the sum.
 pub(crate) fn run(root: &Path, tier: Tier) -> Result<()> {
-    println!("tier {}, with these amounts:\n{}", tier.name(), table(tier));
-    let mut report = Report::of_environment();
+    let seed = check::announce(tier);
+    let mut report = Report::of_environment().with_seed(seed);
     check::sources(root, &mut report);
     let (built, servers) = thread::scope(|scope| {
         let installing = scope.spawn(|| {
@@ -40,7 +40,7 @@ pub(crate) fn run(root: &Path, tier: Tier) -> Result<()> {
         (built, servers)
     });
     if let Some(built) = built {
-        let mut jobs = check::jobs(&built, &servers, tier);
+        let mut jobs = check::jobs(&built, &servers, tier, seed);
         jobs.extend(suites(root, &built, &servers, tier));
         pool::run(jobs, if tier == Tier::Deep { 1 } else { LANES }, &mut report);
     }

@@ -77,9 +77,8 @@ fn sixteen_processes_that_die_at_random_lose_nothing() {
     let mut dice = Dice::new("swarm");
     let began = Instant::now();
     // On a busy machine the planned time is too short for a load worth checking.
-    let is_little = |kills| {
-        acknowledged.load(Ordering::Relaxed) < ACKNOWLEDGED_MIN || kills < KILLS_MIN
-    };
+    let is_little =
+        |kills| acknowledged.load(Ordering::Relaxed) < ACKNOWLEDGED_MIN || kills < KILLS_MIN;
     while began.elapsed() < time || (is_little(kills) && began.elapsed() < time + LATE_MAX) {
         thread::sleep(Duration::from_millis(50 + dice.below(300) as u64));
         let holder = std::fs::read(setup.data().join("loci.holder")).ok();

@@ -7,7 +7,6 @@ use std::time::Duration;
 use loci_it::{Api, Dice, Loci, Server, Setup, budget, count, crowd};
 use serde_json::{Value, json};
 
-const MEMORIES: usize = 600;
 fn kills() -> usize {
     count("search_kills")
 }
@@ -40,7 +39,7 @@ fn kill_9_while_vectors_are_made_leaves_the_index_whole() {
     let setup = Setup::new();
     let mut server = setup.start();
     let store = Api::create(server.client(), "killed").store;
-    let mut written = fill(&server, &store, 0, MEMORIES);
+    let mut written = fill(&server, &store, 0, count("search_kill_memories"));
     let mut while_behind = 0;
     for round in 0..kills() {
         let more = fill(&server, &store, written.len(), MORE);

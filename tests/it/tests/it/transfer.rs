@@ -18,7 +18,6 @@ use loci_test_postgres::{Build, Database, Postgres};
 use serde_json::{Value, json};
 
 const WRITERS: usize = 6;
-const MEMORIES_EACH: usize = 400;
 /// How long a move may take until it writes.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How often a move is killed before it may end.
@@ -92,7 +91,7 @@ fn fill(server: &Server, store: &str) {
     let writer = |number: usize| {
         let mut api = Api::open(server.client(), store);
         thread::spawn(move || {
-            for n in 0..MEMORIES_EACH {
+            for n in 0..count("transfer_memories") {
                 let memory = api.put(&format!("/w{number}/{n}.md"), &format!("note {number} {n}"));
                 if n % 3 == 0 {
                     api.update(&memory.id, &json!({"content": format!("changed {n}")}));
@@ -328,7 +327,7 @@ fn a_directory_moves_to_another_through_many_kills() {
     eprintln!("transfer: {kills} kills, {pace} ms undisturbed");
     assert!(kills >= kills_min(), "hardly a test");
     let told = moved(&from, text(&data), &[]);
-    let expected = (WRITERS * MEMORIES_EACH) as u64;
+    let expected = (WRITERS * count("transfer_memories")) as u64;
     assert!(told["memories"].as_u64().unwrap() > expected, "{told}");
     for (name, count) in [("workspaces", 1), ("stores", 3), ("keys", 3), ("sessions", 1)] {
         assert_eq!(told[name], count, "{name}: {told}");

@@ -9,12 +9,12 @@ use loci_storage_contract::fixture::{
     START, World, all_versions, append, path, remove, rename, update,
 };
 use loci_storage_postgres::{PostgresOptions, PostgresStorage};
+use loci_test_kit::amount;
 use loci_test_postgres::{Build, Database, Postgres, Settings};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_postgres::Client;
 
-const MEMORIES: u64 = 100_000;
 const PAGE: usize = 20;
 /// The buffers that one run of a statement may read. The dearest, a page of texts of the past,
 /// reads about 300; a scan of the store reads thousands.
@@ -104,7 +104,7 @@ impl Large {
         let world = World::new(Arc::new(PostgresStorage::open(&options, 1).await.unwrap())).await;
         let client = owner(&database.url()).await;
         client.batch_execute("create extension pg_stat_statements").await.unwrap();
-        fill(&client, &world, MEMORIES).await;
+        fill(&client, &world, amount("cost_memories")).await;
         Self { world, meter: Meter(client), _database: database, _server: server }
     }
 
@@ -236,6 +236,7 @@ async fn a_large_store_costs_no_more_than_a_small_one() {
     let (report, costs) = meter.costs(world.storage.check()).await;
     assert_eq!(report.unwrap().problems, [""; 0]);
     let nested = costs.iter().find(|cost| cost.sql.contains("below.memory_id")).unwrap();
-    assert!(nested.buffers > MEMORIES as i64, "{nested:?}");
-    assert!(nested.buffers < NESTED_MAX * MEMORIES as i64, "{nested:?}");
+    let memories = amount("cost_memories") as i64;
+    assert!(nested.buffers > memories, "{nested:?}");
+    assert!(nested.buffers < NESTED_MAX * memories, "{nested:?}");
 }

@@ -4,6 +4,7 @@
 use super::{fill, owner};
 use crate::database::Scratch;
 use loci_storage_contract::fixture::World;
+use loci_test_kit::amount;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,6 @@ use std::sync::Arc;
 use tokio_postgres::{Client, SimpleQueryMessage};
 use uuid::Uuid;
 
-const MEMORIES: u64 = 20_000;
 /// Tables that grow with a store; the others are too small here to be planned for.
 const TABLES: [&str; 6] = ["memory", "version", "payload", "vector", "word", "reading"];
 /// As servers set up their connections.
@@ -127,7 +127,7 @@ async fn row_security_takes_no_index_from_a_statement() {
     let scratch = Scratch::new().await;
     let world = World::new(Arc::new(scratch.open().await)).await;
     let client = owner(&scratch.url()).await;
-    fill(&client, &world, MEMORIES).await;
+    fill(&client, &world, amount("plan_memories")).await;
     let workspace = Uuid::from_bytes(world.workspace.to_bytes());
     client.batch_execute(&format!("{SETUP}; set loci.workspace to '{workspace}'")).await.unwrap();
     let (mut lost, mut indexed) = (Vec::new(), 0);
