@@ -60,7 +60,7 @@ pub(crate) fn jobs<'a>(
             command.env(TIER_VARIABLE, tier.name());
             command.env(PROPERTY_SEED, seed.to_string());
             command.env(PROPERTY_CASES, amount_in("property_cases", tier).to_string());
-            programs::run(servers.announce(&mut command))
+            programs::run(servers.announce(&mut command), tier)
         }),
     });
     jobs.collect()

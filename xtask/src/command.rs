@@ -11,9 +11,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
+use loci_test_kit::Tier;
 
-/// The longest that one command may take: several times what the longest takes on two cores.
+/// The longest that one command may take: several times what the longest takes on two cores. The deep
+/// tier does up to ten times as much.
 const TIMEOUT: Duration = Duration::from_secs(30 * 60);
+const TIMEOUT_DEEP: Duration = Duration::from_secs(3 * 60 * 60);
 
 /// What a command printed and how it ended.
 pub(crate) struct Finished {
@@ -53,6 +56,12 @@ pub(crate) fn run_quietly(command: &mut Command) -> Result<String> {
 /// Runs a command to its end, whatever that is.
 pub(crate) fn capture(command: &mut Command, show: Show) -> Result<Finished> {
     capture_within(command, show, TIMEOUT)
+}
+
+/// Runs a suite of a tier to its end, in silence.
+pub(crate) fn capture_suite(command: &mut Command, tier: Tier) -> Result<Finished> {
+    let timeout = if tier == Tier::Deep { TIMEOUT_DEEP } else { TIMEOUT };
+    capture_within(command, Show::Nothing, timeout)
 }
 
 fn capture_within(command: &mut Command, show: Show, timeout: Duration) -> Result<Finished> {

@@ -18,7 +18,7 @@ use crate::postgres::Servers;
 use crate::programs::{self, Built};
 use crate::report::Report;
 use crate::suites::SUITES;
-use crate::{check, clients, environments, tools};
+use crate::{cargo, check, clients, environments, tools};
 
 /// Suites that run at once: one more than the two cores that the command is made for.
 const LANES: usize = 3;
@@ -39,6 +39,9 @@ pub(crate) fn run(root: &Path, tier: Tier) -> Result<()> {
         report.take(installed);
         (built, servers)
     });
+    if tier == Tier::Deep {
+        report.step("the shipped binary", || shipped(root));
+    }
     if let Some(built) = built {
         let mut jobs = check::jobs(&built, &servers, tier, seed);
         jobs.extend(suites(root, &built, &servers, tier));
@@ -46,6 +49,14 @@ pub(crate) fn run(root: &Path, tier: Tier) -> Result<()> {
     }
     drop(servers);
     report.finish()
+}
+
+/// Checks the binary as it is shipped. The tests build with all packages, whose features add up, and
+/// with debug assertions; what only the binary alone lacks, or has, would go unnoticed.
+fn shipped(root: &Path) -> Result<()> {
+    let mut check = cargo(root);
+    check.args(["check", "--release", "--package", "loci"]).env("RUSTFLAGS", "--deny warnings");
+    run_quietly(&mut check).map(drop)
 }
 
 /// Makes everything from outside usable: tools, PostgreSQL, packages of the clients. After a failure
