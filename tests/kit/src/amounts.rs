@@ -56,6 +56,7 @@ pub const AMOUNTS: &[Amount] = &[
     of("kilroy_cases", 200, 200, "random bodies for the Kilroy door"),
     of("lag_writes", 150, 500, "writes of the test of the time until a memory is found by meaning"),
     of("mount_kills", 4, 12, "kill -9 of a mount under a writer"),
+    of("move_memories", 5_000, 100_000, "memories that `loci move` takes to PostgreSQL in time"),
     of(
         "other_memories",
         10_000,

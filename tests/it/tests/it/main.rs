@@ -65,4 +65,5 @@ mod slow;
 mod starving;
 mod sync;
 mod transfer;
+mod transfer_large;
 mod upgrade;

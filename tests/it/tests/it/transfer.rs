@@ -202,7 +202,7 @@ fn move_command(from: &str, to: &str) -> Command {
 
 /// Moves to the end; what the command says.
 #[track_caller]
-fn moved(from: &str, to: &str, options: &[&str]) -> Value {
+pub(crate) fn moved(from: &str, to: &str, options: &[&str]) -> Value {
     let done = move_command(from, to).arg("--json").args(options).output().unwrap();
     let told = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "{told}");
@@ -282,7 +282,7 @@ fn kills_min() -> usize {
     if timing_budgets() { 3 } else { 1 }
 }
 
-fn text(path: &Path) -> &str {
+pub(crate) fn text(path: &Path) -> &str {
     path.to_str().expect("temporary folders have plain names")
 }
 
