@@ -67,6 +67,23 @@ pub(crate) fn run(directory: &Path, count: u64) -> anyhow::Result<Vec<(StoreId, 
     })
 }
 
+/// Adds one store with so many memories. The directory must have been opened by loci before.
+pub(crate) fn one_store(directory: &Path, count: u64) -> anyhow::Result<StoreId> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let storage = SqliteStorage::open(directory, SqliteOptions::default())?;
+        let workspace = storage.default_workspace().await?;
+        let workspace = workspace.ok_or_else(|| anyhow::anyhow!("no workspace"))?;
+        let store = make_store(&storage, workspace, 0).await?;
+        for first in (0..count).step_by(PER_BATCH as usize) {
+            let range = first..count.min(first + PER_BATCH);
+            put(&storage, &store, range, |n| format!("/filled/{}/{n}", n % 1000), text).await?;
+        }
+        storage.close();
+        Ok(store.id)
+    })
+}
+
 pub(crate) fn memory_id(n: u64) -> MemoryId {
     MemoryId::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 | u128::from(n))
 }

@@ -3,8 +3,8 @@
 //! Absolute figures of a shared virtual machine mean little, so every figure that counts is a
 //! ratio: durable writes against the same rows put into SQLite by the shortest path, reads against
 //! a bare axum echo of the same bytes, a large store against a small one, search against a raw FTS5
-//! table and a raw scan, PostgreSQL against SQLite and pgbench, the last appends to a text against
-//! the first. Each pair is measured in alternation and the median ratio is kept.
+//! table and a raw scan, PostgreSQL against SQLite and pgbench and, with a large store, against a small
+//! one, the last appends to a text against the first. Each pair is measured in alternation and the median ratio is kept.
 
 #![allow(clippy::print_stdout, reason = "this program talks to a person at a terminal")]
 
@@ -23,6 +23,7 @@ mod postgres;
 mod raw;
 mod report;
 mod samples;
+mod scale;
 mod search;
 
 use clap::{Parser, Subcommand};
@@ -69,6 +70,9 @@ enum Command {
         /// Memories that are searched on PostgreSQL
         #[arg(long, default_value_t = 20_000)]
         filled: u64,
+        /// Memories of the large store on PostgreSQL
+        #[arg(long, default_value_t = 100_000)]
+        scale: u64,
         /// Writes the page about search here, and its plot next to it
         #[arg(long)]
         report: Option<PathBuf>,
@@ -112,12 +116,13 @@ fn main() -> anyhow::Result<()> {
             mut sizes,
             full,
             filled,
+            scale,
             report,
         } => {
             sizes.extend(full.then_some(1_000_000));
             sizes.sort_unstable();
             sizes.dedup();
-            let plan = measure::Plan { loci, large, seconds, only, rounds, sizes, filled };
+            let plan = measure::Plan { loci, large, seconds, only, rounds, sizes, filled, scale };
             let figures = measure::run(&plan)?;
             if plan.wants_ratios() {
                 report::write(&figures, &plan, &out)?;
@@ -131,6 +136,10 @@ fn main() -> anyhow::Result<()> {
             if !figures.append.is_empty() {
                 append::write_page(&figures.append, &plan, &out)?;
                 print!("{}", append::table(&figures.append));
+            }
+            if !figures.scale.is_empty() {
+                scale::write_page(&figures.scale, &plan, &out)?;
+                print!("{}", scale::tables(&figures.scale));
             }
             match report {
                 Some(file) => search::page::write(&figures, &plan, &file),

@@ -8,6 +8,7 @@ use crate::load::{self, request};
 use crate::postgres::{self, PostgresFigures};
 use crate::raw;
 use crate::samples::Rate;
+use crate::scale::{self, ScaleFigures};
 use crate::search::{self, SearchFigures};
 use anyhow::Context;
 use loci_model::{MemoryId, StoreId};
@@ -25,6 +26,8 @@ pub(crate) struct Plan {
     pub(crate) sizes: Vec<u64>,
     /// Memories that are searched on PostgreSQL.
     pub(crate) filled: u64,
+    /// Memories of the large store on PostgreSQL.
+    pub(crate) scale: u64,
 }
 
 impl Plan {
@@ -48,6 +51,7 @@ pub(crate) enum Part {
     Freshness,
     Postgres,
     Append,
+    Scale,
 }
 
 /// One line of the report.
@@ -74,6 +78,7 @@ pub(crate) struct Figures {
     pub(crate) freshness: Option<FreshnessFigures>,
     pub(crate) postgres: Option<PostgresFigures>,
     pub(crate) append: Vec<AppendFigure>,
+    pub(crate) scale: Vec<ScaleFigures>,
 }
 
 const SMALL: u64 = 1_000;
@@ -104,6 +109,9 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Figures> {
     }
     if plan.wants(Part::Append) {
         figures.append = append::run(plan, scratch.path())?;
+    }
+    if plan.wants(Part::Scale) {
+        figures.scale = scale::run(plan, scratch.path())?;
     }
     Ok(figures)
 }

@@ -15,6 +15,7 @@ pub(crate) fn write(figures: &Figures, plan: &Plan, out: &Path) -> anyhow::Resul
          and is the median. A create is one durable write through HTTP: on disk and found by word \
          by the very next search. The raw ceiling puts the same rows into SQLite with the same pragmas, \
          by one thread that commits whatever has queued. Search has [its own page](search.md), and so have [PostgreSQL](postgres.md), \
+         [large stores on it](scale.md), \
          [texts that grow](append.md), [mounted stores](mount.md), [what an oracle waits for](knowledge.md) \
          and [the console](console.md).\n\n{}\n\
          ![ratios](ratios.svg)\n",

@@ -1,4 +1,4 @@
-// Changes as they happen: within a second, in order, once; paused and resumed; over a restart of the server.
+// Changes as they happen: in order, once; paused and resumed; over a restart of the server. How soon is in live.budget.mjs.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,27 +9,14 @@ const on = stage({ world: seed, page: {} });
 
 const isLive = () => on.one.page.locator(".live-on").waitFor();
 
-test("a write of an agent is in the feed within a second", async () => {
+test("a write of an agent comes into the feed by itself", async () => {
   const { page } = on.one;
   await on.one.open("/feed");
   await isLive();
-  // From the server's word that it is written until it is to be seen; the best of three, as other programs run here too.
-  const took = [];
-  for (const turn of [1, 2, 3]) {
-    const path = `/live/one-${turn}`;
-    const shown = page.evaluate(
-      (text) =>
-        new Promise((resolve) => {
-          const look = () => ([...document.querySelectorAll(".feed .path")].some((one) => one.textContent === text) ? resolve(Date.now()) : setTimeout(look, 5));
-          look();
-        }),
-      path,
-    );
+  for (const path of ["/live/one", "/live/two"]) {
     await put(on.server, on.world.team, on.world.bot7.key, [[path, "hello\n"]]);
-    const written = Date.now();
-    took.push((await shown) - written);
+    await page.locator(".feed .path", { hasText: path }).waitFor();
   }
-  assert.ok(Math.min(...took) <= 1000, `${took} ms`);
 });
 
 test("a list and an open memory follow by themselves", async () => {
@@ -90,8 +77,9 @@ test("over a restart of the server nothing is missed, nothing comes twice, and t
   await write(paths.slice(10, 30));
   await isLive();
   await write(paths.slice(30));
-  await page.waitForFunction(() => document.querySelectorAll(".feed-row").length >= 40);
-  // Somewhat later there are still no more.
-  await page.waitForTimeout(1000);
-  assert.deepEqual(await page.locator(".feed-row .path").allTextContents(), paths.toReversed());
+  // What comes in the order of the feed has come when the last has.
+  const last = "/over/the-last";
+  await write([last]);
+  await page.locator(".feed-row .path", { hasText: last }).waitFor();
+  assert.deepEqual(await page.locator(".feed-row .path").allTextContents(), [last, ...paths.toReversed()]);
 });

@@ -3,7 +3,7 @@
 //!
 //! Anything after `--` goes to the measurement, for example `-- --large 100000 --seconds 1`, or
 //! `-- --only search,freshness --full --report docs/benchmarks/search.md`, or `-- --only postgres`, or
-//! `-- --only append`; or `mount`, with its own options behind it, for mounted stores; or `builds`, for
+//! `-- --only append`, or `-- --only scale`; or `mount`, with its own options behind it, for mounted stores; or `builds`, for
 //! the profiles `release` and `dist` beside each other.
 
 use std::path::{Path, PathBuf};

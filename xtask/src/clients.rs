@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::Result;
 use loci_test_kit::{TIER_VARIABLE, Tier};
 
-use crate::command::{self, Finished, Show};
+use crate::command::{self, Finished};
 use crate::environments;
 use crate::postgres::Servers;
 use crate::server::{ADMIN_KEY, Backing, Server};
@@ -39,7 +39,7 @@ pub(crate) fn run(
     let mut command = runner(root, suite, &folder)?;
     command.current_dir(&folder).env("LOCI_BIN", binary).env(TIER_VARIABLE, tier.name());
     if matches!(suite.runner, Runner::Script(_)) {
-        return command::capture(&mut command, Show::Nothing);
+        return command::capture_suite(&mut command, tier);
     }
     let backing = match suite.engine {
         Engine::Sqlite => Backing::directory()?,
@@ -47,7 +47,7 @@ pub(crate) fn run(
     };
     let server = Server::start(binary, backing, suite.settings())?;
     command.env("LOCI_BASE_URL", server.base_url()).env("LOCI_API_KEY", ADMIN_KEY);
-    command::capture(&mut command, Show::Nothing)
+    command::capture_suite(&mut command, tier)
 }
 
 fn runner(root: &Path, suite: &Suite, folder: &Path) -> Result<Command> {

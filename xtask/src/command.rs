@@ -11,9 +11,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
+use loci_test_kit::Tier;
 
-/// The longest that one command may take: several times what the longest takes on two cores.
+/// The longest that one command may take: several times what the longest takes on two cores. The deep
+/// tier does up to ten times as much.
 const TIMEOUT: Duration = Duration::from_secs(30 * 60);
+const TIMEOUT_DEEP: Duration = Duration::from_secs(3 * 60 * 60);
 
 /// What a command printed and how it ended.
 pub(crate) struct Finished {
@@ -53,6 +56,12 @@ pub(crate) fn run_quietly(command: &mut Command) -> Result<String> {
 /// Runs a command to its end, whatever that is.
 pub(crate) fn capture(command: &mut Command, show: Show) -> Result<Finished> {
     capture_within(command, show, TIMEOUT)
+}
+
+/// Runs a suite of a tier to its end, in silence.
+pub(crate) fn capture_suite(command: &mut Command, tier: Tier) -> Result<Finished> {
+    let timeout = if tier == Tier::Deep { TIMEOUT_DEEP } else { TIMEOUT };
+    capture_within(command, Show::Nothing, timeout)
 }
 
 fn capture_within(command: &mut Command, show: Show, timeout: Duration) -> Result<Finished> {
@@ -149,7 +158,7 @@ mod tests {
         let began = Instant::now();
         let mut hanging = Command::new("sh");
         hanging.args(["-c", "echo '3 passed in 0.1s'; sleep 60 & sleep 60"]);
-        let timeout = Duration::from_millis(300);
+        let timeout = Duration::from_secs(5);
         let finished = capture_within(&mut hanging, Show::Nothing, timeout).unwrap();
         assert!(!finished.ok && finished.output.starts_with("3 passed"), "{}", finished.output);
         assert!(began.elapsed() < Duration::from_secs(30));

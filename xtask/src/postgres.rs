@@ -1,8 +1,8 @@
 //! PostgreSQL for the suites: both builds installed, one server of each for the whole run.
 //!
-//! The floor is Debian's package, which must not start a server of the system, and in CI the newest
-//! that its sources offer, because plans differ between minor releases; the current build comes with
-//! pgvector as a Python wheel. The suites learn addresses and programs from the variables of [`Build`].
+//! The floor is Debian's package, which must not start a server of the system, and the newest that its
+//! sources offer, because plans differ between minor releases; the current build comes with pgvector as
+//! a Python wheel. The suites learn addresses and programs from the variables of [`Build`].
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use loci_test_postgres_server::{Account, Build, Postgres, Scratch, Settings};
 use crate::command::run_quietly;
 use crate::environments;
 use crate::report::is_ci;
-use crate::tools::{self, Tool};
+use crate::tools::{self, Offered, Tool};
 
 const FLOOR_BIN: &str = "/usr/lib/postgresql/15/bin";
 const FLOOR: [Tool; 1] = [Tool {
@@ -132,11 +132,36 @@ fn floor() -> Result<PathBuf> {
     if !FLOOR.iter().all(Tool::works) {
         let _quiet = NoCluster::ask()?;
         tools::make_usable(&FLOOR)?;
-    } else if is_ci() && tools::can_install() {
-        let _quiet = NoCluster::ask()?;
-        tools::install(FLOOR.iter().flat_map(|tool| tool.packages))?;
+    } else if let Err(error) = bring_to_newest() {
+        // Without a network the newest is not to be had; every run but CI's goes on with what is here.
+        if is_ci() {
+            return Err(error);
+        }
+        println!("the package sources cannot be asked for the newest PostgreSQL 15: {error:#}");
     }
     Ok(FLOOR_BIN.into())
+}
+
+/// Installs the newest packages that the sources offer, where this process may install; otherwise says
+/// so when an older one is used.
+fn bring_to_newest() -> Result<()> {
+    let packages: Vec<&str> = FLOOR.iter().flat_map(|tool| tool.packages).copied().collect();
+    if tools::can_install() {
+        tools::update()?;
+    }
+    let older: Vec<_> =
+        tools::offered(&packages)?.into_iter().filter(|it| !it.is_newest()).collect();
+    if older.is_empty() {
+        return Ok(());
+    }
+    if tools::can_install() {
+        let _quiet = NoCluster::ask()?;
+        return tools::install(&packages);
+    }
+    for Offered { package, installed, candidate } in older {
+        println!("{package} {installed} is used, though {candidate} is offered");
+    }
+    Ok(())
 }
 
 /// What a build says it is.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use loci_test_kit::Tier;
 use serde_json::Value;
 
 use crate::cargo;
@@ -54,8 +55,8 @@ impl Built {
 }
 
 /// Runs a test program without showing its output.
-pub(crate) fn run(command: &mut Command) -> Result<Finished> {
-    command::capture(command, Show::Nothing)
+pub(crate) fn run(command: &mut Command, tier: Tier) -> Result<Finished> {
+    command::capture_suite(command, tier)
 }
 
 /// Builds and lints everything.

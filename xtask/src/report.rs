@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
+use loci_test_kit::PROPERTY_SEED;
 
 use crate::tally::Tally;
 use crate::timings::Timing;
@@ -33,6 +34,7 @@ pub(crate) fn is_ci() -> bool {
 pub(crate) struct Report {
     entries: Vec<Entry>,
     skips_allowed: bool,
+    seed: Option<u64>,
     began: Instant,
 }
 
@@ -43,7 +45,12 @@ impl Report {
     }
 
     pub(crate) fn new(skips_allowed: bool) -> Self {
-        Self { entries: Vec::new(), skips_allowed, began: Instant::now() }
+        Self { entries: Vec::new(), skips_allowed, seed: None, began: Instant::now() }
+    }
+
+    /// The seed of the property tests, to be named once more at the end.
+    pub(crate) fn with_seed(self, seed: u64) -> Self {
+        Self { seed: Some(seed), ..self }
     }
 
     /// Runs `work` as the step `name`; its result if it went well.
@@ -136,6 +143,9 @@ impl Report {
             ));
         }
         line(format_args!("{:width$}  {:>37.0} s", "all", self.began.elapsed().as_secs_f64()));
+        if let Some(seed) = self.seed {
+            line(format_args!("\nproperty tests: {PROPERTY_SEED}={seed}"));
+        }
         let mut slowest: Vec<(&Timing, &str)> = (self.entries.iter())
             .flat_map(|entry| entry.timings.iter().map(|timing| (timing, entry.name.as_str())))
             .collect();
@@ -171,6 +181,9 @@ mod tests {
         assert!(report.step("broken", || -> Result<()> { bail!("did not build") }).is_none());
         assert_eq!(report.table().lines().last(), Some("6 passed, 4 failed"));
         assert!(report.table().contains("   4.0 s  good test  (good)\n   2.0 s  bad test"));
+        assert!(!report.table().contains(PROPERTY_SEED));
+        let report = report.with_seed(7);
+        assert!(report.table().contains("\nproperty tests: PROPTEST_RNG_SEED=7\n"));
         assert!(report.finish().is_err());
     }
 

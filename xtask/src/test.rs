@@ -10,7 +10,7 @@ use std::process::Command;
 use std::thread;
 
 use anyhow::{Context, Result};
-use loci_test_kit::{Tier, table};
+use loci_test_kit::Tier;
 
 use crate::command::run_quietly;
 use crate::pool::{self, Job};
@@ -18,15 +18,15 @@ use crate::postgres::Servers;
 use crate::programs::{self, Built};
 use crate::report::Report;
 use crate::suites::SUITES;
-use crate::{check, clients, environments, tools};
+use crate::{cargo, check, clients, environments, tools};
 
 /// Suites that run at once: one more than the two cores that the command is made for.
 const LANES: usize = 3;
 
 /// Runs every suite of the tier and prints the sum.
 pub(crate) fn run(root: &Path, tier: Tier) -> Result<()> {
-    println!("tier {}, with these amounts:\n{}", tier.name(), table(tier));
-    let mut report = Report::of_environment();
+    let seed = check::announce(tier);
+    let mut report = Report::of_environment().with_seed(seed);
     check::sources(root, &mut report);
     let (built, servers) = thread::scope(|scope| {
         let installing = scope.spawn(|| {
@@ -39,13 +39,24 @@ pub(crate) fn run(root: &Path, tier: Tier) -> Result<()> {
         report.take(installed);
         (built, servers)
     });
+    if tier == Tier::Deep {
+        report.step("the shipped binary", || shipped(root));
+    }
     if let Some(built) = built {
-        let mut jobs = check::jobs(&built, &servers, tier);
+        let mut jobs = check::jobs(&built, &servers, tier, seed);
         jobs.extend(suites(root, &built, &servers, tier));
         pool::run(jobs, if tier == Tier::Deep { 1 } else { LANES }, &mut report);
     }
     drop(servers);
     report.finish()
+}
+
+/// Checks the binary as it is shipped. The tests build with all packages, whose features add up, and
+/// with debug assertions; what only the binary alone lacks, or has, would go unnoticed.
+fn shipped(root: &Path) -> Result<()> {
+    let mut check = cargo(root);
+    check.args(["check", "--release", "--package", "loci"]).env("RUSTFLAGS", "--deny warnings");
+    run_quietly(&mut check).map(drop)
 }
 
 /// Makes everything from outside usable: tools, PostgreSQL, packages of the clients. After a failure

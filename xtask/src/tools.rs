@@ -76,9 +76,57 @@ pub(crate) fn make_usable(tools: &[Tool]) -> Result<()> {
     Ok(())
 }
 
+/// What the package sources offer of an installed package.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Offered {
+    pub(crate) package: String,
+    pub(crate) installed: String,
+    pub(crate) candidate: String,
+}
+
+impl Offered {
+    pub(crate) fn is_newest(&self) -> bool {
+        self.installed == self.candidate
+    }
+}
+
+/// Asks the package sources what they have.
+pub(crate) fn update() -> Result<()> {
+    command::run_quietly(Command::new("apt-get").args(["update", "--quiet"])).map(drop)
+}
+
+/// What the package sources offer of these packages, of those that are installed from them.
+pub(crate) fn offered(packages: &[&str]) -> Result<Vec<Offered>> {
+    if !works(&["apt-cache", "--version"]) {
+        return Ok(Vec::new());
+    }
+    let mut policy = Command::new("apt-cache");
+    let told = command::run_quietly(policy.arg("policy").args(packages).env("LC_ALL", "C"))?;
+    Ok(read_offers(&told))
+}
+
+/// A line with the name, then `Installed: 15.18-0+deb12u1` and `Candidate: 15.20-0+deb12u1`.
+fn read_offers(policy: &str) -> Vec<Offered> {
+    let (mut offers, mut package, mut installed) = (Vec::new(), "", "");
+    for line in policy.lines() {
+        if let Some(name) = line.strip_suffix(':').filter(|name| !name.starts_with(' ')) {
+            package = name;
+        } else if let Some(version) = line.trim().strip_prefix("Installed: ") {
+            installed = version;
+        } else if let Some(candidate) = line.trim().strip_prefix("Candidate: ") {
+            if installed != "(none)" && candidate != "(none)" {
+                let [package, installed, candidate] =
+                    [package, installed, candidate].map(str::to_owned);
+                offers.push(Offered { package, installed, candidate });
+            }
+        }
+    }
+    offers
+}
+
 /// Installs the newest that the package sources offer, in place of older ones.
-pub(crate) fn install<'a>(packages: impl IntoIterator<Item = &'a &'a str>) -> Result<()> {
-    command::run(Command::new("apt-get").args(["update", "--quiet"]))?;
+pub(crate) fn install(packages: &[&str]) -> Result<()> {
+    update()?;
     command::run(
         Command::new("apt-get")
             .args(["install", "--yes", "--quiet", "--no-install-recommends"])
@@ -115,6 +163,17 @@ fn is_root() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_older_package_is_noticed() {
+        let told = "postgresql-15:\n  Installed: 15.18-0+deb12u1\n  Candidate: 15.20-0+deb12u1\n  \
+                    Version table:\n     15.20-0+deb12u1 500\npsql:\n  Installed: 2\n  \
+                    Candidate: 2\nother:\n  Installed: (none)\n  Candidate: 3\n";
+        let offers = read_offers(told);
+        let names: Vec<_> = offers.iter().map(|it| (&it.package[..], it.is_newest())).collect();
+        assert_eq!(names, [("postgresql-15", false), ("psql", true)]);
+        assert_eq!(offers[0].candidate, "15.20-0+deb12u1");
+    }
 
     #[test]
     fn a_probe_tells_usable_from_missing() {

@@ -185,7 +185,7 @@ pub(super) fn plain_servers(
 }
 
 /// Moves a data directory into a database, as anybody would.
-fn bring(plan: &Plan, data: &Path, database: &str) -> anyhow::Result<()> {
+pub(crate) fn bring(plan: &Plan, data: &Path, database: &str) -> anyhow::Result<()> {
     let mut command = Command::new(&plan.loci);
     command.arg("move").env("LOCI_MOVE_FROM", data).env("LOCI_MOVE_TO", database);
     command.env("LOCI_ADMIN_KEY", KEY).stdin(Stdio::null()).stderr(Stdio::null());

@@ -31,6 +31,21 @@ impl Address {
         Self(format!("callers:{principal}"))
     }
 
+    /// The half-open range, byte by byte, of the addresses that begin with a text.
+    pub fn range(beginning: &str) -> (String, String) {
+        let mut end = beginning.to_owned();
+        while let Some(last) = end.pop() {
+            // Characters sort as their bytes in UTF-8 do.
+            if let Some(next) = (last..=char::MAX).nth(1) {
+                end.push(next);
+                return (beginning.to_owned(), end);
+            }
+        }
+        // After the last of all characters comes only what is longer than an address.
+        let end = char::MAX.to_string().repeat(limit::ADDRESS_CHARS_MAX + 1);
+        (beginning.to_owned(), end)
+    }
+
     /// Whether it is the home of a principal.
     pub fn is_home_of(&self, principal: PrincipalId) -> bool {
         *self == Self::home(principal)
@@ -61,5 +76,33 @@ mod tests {
         let one = PrincipalId::from_u128(1);
         assert!(Address::home(one).is_home_of(one) && !Address::callers(one).is_home_of(one));
         assert!(!Address::home(one).is_home_of(PrincipalId::from_u128(2)));
+    }
+
+    #[test]
+    fn a_range_holds_exactly_what_begins_so() {
+        let longest = "\u{10ffff}".repeat(limit::ADDRESS_CHARS_MAX);
+        let addresses = [
+            "a",
+            "visit",
+            "visit9",
+            "visit:",
+            "visit:a",
+            "visit:\u{10ffff}x",
+            "visit;",
+            "é:",
+            "é\u{d7ff}a",
+            "é\u{e000}",
+            "\u{10ffff}a",
+            &longest,
+        ];
+        let beginnings =
+            ["", "visit:", "visit", "é", "é\u{d7ff}", "\u{10ffff}", "v\u{10ffff}", "b"];
+        for beginning in beginnings {
+            let (from, to) = Address::range(beginning);
+            for address in addresses {
+                let is_inside = *address >= *from && *address < *to;
+                assert_eq!(is_inside, address.starts_with(beginning), "{address} {beginning}");
+            }
+        }
     }
 }

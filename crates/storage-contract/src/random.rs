@@ -21,8 +21,8 @@ mod vectors;
 use super::Harness;
 use async_trait::async_trait;
 use loci_storage::Storage;
-use loci_test_kit::amount;
-use proptest::test_runner::{Config, FileFailurePersistence, TestRunner};
+use loci_test_kit::{amount, property_seed};
+use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
 use std::sync::Arc;
 
 const STEPS_MAX: usize = 60;
@@ -47,6 +47,7 @@ pub fn agree<H: Durable>(histories: &str, source_file: &'static str) {
         max_shrink_time: SHRINK_MILLIS,
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
         source_file: Some(source_file),
+        rng_seed: RngSeed::Fixed(property_seed(histories)),
         ..Config::default()
     };
     let history = proptest::collection::vec(plan::step(), 1..=STEPS_MAX);

@@ -107,6 +107,11 @@ pub async fn what_is_kept_at_addresses_is_counted_by_owner_and_for_all(db: Db) {
     assert_eq!(kept(Some(two), "visit:").await, (1, 4));
     assert_eq!(kept(None, "visit:").await, (4, 14));
     assert_eq!(kept(Some(world.owner), "visit:").await, (0, 0));
+    assert_eq!((kept(None, "visit").await, kept(None, "").await), ((5, 23), (6, 32)));
+    assert_eq!(
+        (kept(None, "Visit:e").await, kept(None, "visit:\u{10ffff}").await),
+        ((1, 9), (0, 0))
+    );
     // What is taken away is kept no more, as far as this goes.
     world.commit_as(pass, vec![remove("/1")]).await.unwrap();
     assert_eq!(kept(Some(one), "visit:").await, (2, 5));

@@ -140,15 +140,17 @@ pub(crate) async fn kept(
     owner: Option<PrincipalId>,
     addresses: &str,
 ) -> Result<Amount> {
-    let (workspace, addresses) = (uuid(workspace.to_bytes()), text(addresses));
+    let workspace = uuid(workspace.to_bytes());
+    let (from, to) = Address::range(addresses);
+    let (from, to) = (text(&from), text(&to));
     let row = match owner {
         Some(owner) => {
             let sql = include_str!("../queries/store/kept_by.sql");
-            tx.query_one(sql, &[&workspace, &addresses, &uuid(owner.to_bytes())]).await?
+            tx.query_one(sql, &[&workspace, &from, &to, &uuid(owner.to_bytes())]).await?
         }
         None => {
             let sql = include_str!("../queries/store/kept.sql");
-            tx.query_one(sql, &[&workspace, &addresses]).await?
+            tx.query_one(sql, &[&workspace, &from, &to]).await?
         }
     };
     Ok(Amount { memories: count(&row, 0)?, bytes: count(&row, 1)? })

@@ -304,6 +304,8 @@ pub(crate) async fn embeddable(
     let memories: Vec<Uuid> = heads.iter().map(|row| uuid(row.memory.id.to_bytes())).collect();
     let seqs: Vec<i64> = heads.iter().map(|row| int(row.head)).collect();
     let revisions: Vec<i64> = heads.iter().map(|row| int(row.memory.revision)).collect();
+    let oldest: Vec<i64> =
+        revisions.iter().map(|revision| revision - int(SAME_AS_REVISIONS_MAX)).collect();
     let digests: Vec<&[u8]> =
         heads.iter().map(|row| row.memory.digest.as_bytes().as_slice()).collect();
     let rows = tx
@@ -316,7 +318,7 @@ pub(crate) async fn embeddable(
                 &seqs,
                 &revisions,
                 &digests,
-                &int(SAME_AS_REVISIONS_MAX),
+                &oldest,
             ],
         )
         .await?;

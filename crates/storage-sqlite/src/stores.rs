@@ -112,14 +112,14 @@ pub(crate) fn kept(
     addresses: &str,
 ) -> Result<Amount> {
     let read = |row: &Row<'_>| Ok(Amount { memories: count(row, 0)?, bytes: count(row, 1)? });
-    let workspace = workspace.to_bytes();
+    let (workspace, (from, to)) = (workspace.to_bytes(), Address::range(addresses));
     let kept = match owner {
         Some(owner) => conn
             .prepare_cached(include_str!("../queries/store/kept_by.sql"))?
-            .query_row(params![workspace, addresses, owner.to_bytes()], read),
+            .query_row(params![workspace, from, to, owner.to_bytes()], read),
         None => conn
             .prepare_cached(include_str!("../queries/store/kept.sql"))?
-            .query_row(params![workspace, addresses], read),
+            .query_row(params![workspace, from, to], read),
     };
     Ok(kept?)
 }

@@ -1,10 +1,16 @@
-//! Randomness that can be repeated: a test prints its seed, and `LOCI_SEED` replays it.
+//! Randomness that can be repeated: a test prints its seed, and `LOCI_SEED` replays it. For tests that
+//! use proptest it is `PROPTEST_RNG_SEED`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The increment of SplitMix64: 2^64 divided by the golden ratio.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The variable that proptest reads its seed from.
+pub const PROPERTY_SEED: &str = "PROPTEST_RNG_SEED";
+/// The variable that proptest reads the number of cases from.
+pub const PROPERTY_CASES: &str = "PROPTEST_CASES";
 
 /// The seed that `LOCI_SEED` names, to replay one run.
 pub fn named_seed() -> Option<u64> {
@@ -16,6 +22,21 @@ pub fn seed_or(what: &str, otherwise: impl FnOnce() -> u64) -> u64 {
     let seed = named_seed().unwrap_or_else(otherwise);
     eprintln!("{what}: LOCI_SEED={seed}");
     seed
+}
+
+/// The seed of tests that use proptest: `PROPTEST_RNG_SEED`, which `cargo xtask` sets for all of
+/// them, or one from the system. Prints the seed, for the log of a failed run.
+pub fn property_seed(what: &str) -> u64 {
+    let named = std::env::var(PROPERTY_SEED).ok().and_then(|text| text.parse().ok());
+    let seed = named.unwrap_or_else(system_seed);
+    eprintln!("{what}: {PROPERTY_SEED}={seed}");
+    seed
+}
+
+fn system_seed() -> u64 {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).expect("the system has randomness");
+    u64::from_le_bytes(bytes)
 }
 
 /// Bytes that look random and are the same in every run, for the ids of an engine under test.
@@ -39,12 +60,7 @@ pub struct Dice {
 impl Dice {
     /// Seeded from `LOCI_SEED` or from the system; prints the seed.
     pub fn new(what: &str) -> Self {
-        let random = || {
-            let mut bytes = [0; 8];
-            getrandom::fill(&mut bytes).expect("the system has randomness");
-            u64::from_le_bytes(bytes)
-        };
-        Self::seeded(seed_or(what, random))
+        Self::seeded(seed_or(what, system_seed))
     }
 
     /// From this seed, for runs that are counted.

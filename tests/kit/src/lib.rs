@@ -9,7 +9,9 @@ mod clock;
 mod dice;
 mod tier;
 
-pub use amounts::{AMOUNTS, Amount, amount, count, table};
+pub use amounts::{AMOUNTS, Amount, amount, amount_in, count, table};
 pub use clock::HandClock;
-pub use dice::{Dice, counting_bytes, named_seed, seed_or};
+pub use dice::{
+    Dice, PROPERTY_CASES, PROPERTY_SEED, counting_bytes, named_seed, property_seed, seed_or,
+};
 pub use tier::{TIER_VARIABLE, Tier, budget, timing_budgets};

@@ -40,7 +40,7 @@ def server() -> Server:
 
 @pytest.fixture(scope="session")
 def client(server: Server) -> Client:
-    """As released, with its retries: what must not be repeated is noticed by the time it takes."""
+    """As released, with its retries."""
     return server.client()
 
 

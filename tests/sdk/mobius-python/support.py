@@ -86,6 +86,18 @@ class OwnServer(Server):
         self.process.wait()
 
 
+class CountingTransport(httpx.HTTPTransport):
+    """The wire below a client's retries: how often it really asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.requests = 0
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        self.requests += 1
+        return super().handle_request(request)
+
+
 def new_agent() -> str:
     return f"agent-{uuid.uuid4().hex[:12]}"
 

@@ -8,7 +8,7 @@ import pytest
 from deepnoodle.mobius import ListAgentMemoryEntriesOptions as Options
 from deepnoodle.mobius import AgentMemoryEntry, MobiusAPIError
 
-from support import HAS_USERS, save
+from support import HAS_USERS, CountingTransport, save
 
 
 def keys(page) -> list[str]:
@@ -65,7 +65,7 @@ def test_search_by_meaning(client, agent, mode):
     save(client, agent, "drink", "She always has a cup of tea in the morning")
     save(client, agent, "car", "The engine of the truck needs oil")
     options = Options(query="favourite hot beverage", search_mode=mode)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while True:
         page = client.list_agent_memory_entries(agent, options)
         coverage = page.search_coverage
@@ -73,7 +73,7 @@ def test_search_by_meaning(client, agent, mode):
         assert coverage.complete == (coverage.indexed_entries == 2)
         if coverage.complete:
             break
-        assert time.monotonic() < deadline, "vectors come within moments"
+        assert time.monotonic() < deadline, "the vectors did not come"
         time.sleep(0.05)
     assert keys(page)[0] == "drink"
 
@@ -94,8 +94,9 @@ def test_keys_are_escaped_in_paths(client, agent):
     assert len(client.list_agent_memory_entries(agent).items) == 5
 
 
-def test_bad_input_is_refused_at_once(client, server, agent):
-    started = time.monotonic()
+def test_bad_input_is_refused_at_once(server, agent):
+    wire = CountingTransport()
+    client = server.client(transport=wire)
     for path, body in [
         ("/memory/entries/k", {"content": ""}),
         ("/memory/entries/k", {"content": "x", "importance": True}),
@@ -113,7 +114,7 @@ def test_bad_input_is_refused_at_once(client, server, agent):
     with pytest.raises(MobiusAPIError) as refused:
         client.list_agent_memory_entries(agent, Options(limit=101))
     assert refused.value.status == 400
-    assert time.monotonic() - started < 3, "nothing was repeated"
+    assert wire.requests == 2, "nothing was repeated"
 
 
 @pytest.mark.users

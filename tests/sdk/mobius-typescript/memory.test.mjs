@@ -40,7 +40,7 @@ withEachRelease('memory', (release) => {
     const [client, agent] = [clientOf(release), newAgent()];
     await client.saveAgentMemoryEntry(agent, 'drink', { content: 'A cup of tea in the morning' });
     await client.saveAgentMemoryEntry(agent, 'car', { content: 'The truck needs oil' });
-    const end = Date.now() + 20_000;
+    const end = Date.now() + 60_000;
     for (;;) {
       const page = await client.listAgentMemoryEntries(agent, { query: 'hot beverage', searchMode: 'semantic' });
       assert.equal(page.search_coverage.total_entries, 2);
@@ -48,7 +48,7 @@ withEachRelease('memory', (release) => {
         assert.equal(keys(page)[0], 'drink');
         return;
       }
-      assert.ok(Date.now() < end, 'vectors come within moments');
+      assert.ok(Date.now() < end, 'the vectors did not come');
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   });
@@ -70,8 +70,9 @@ withEachRelease('memory', (release) => {
     }
   });
 
-  test('bad input is refused at once', async () => {
-    const [client, agent, started] = [clientOf(release), newAgent(), Date.now()];
+  test('bad input is refused at once', async (context) => {
+    const wire = context.mock.method(globalThis, 'fetch');
+    const [client, agent] = [clientOf(release), newAgent()];
     for (const body of [{ content: '' }, { content: 'x', importance: 1.5 }, { content: 'x', more: 1 }]) {
       await assert.rejects(client.saveAgentMemoryEntry(agent, 'k', body), (error) => {
         assert.ok(error instanceof release.sdk.MobiusAPIError);
@@ -79,7 +80,7 @@ withEachRelease('memory', (release) => {
       });
     }
     await assert.rejects(client.listAgentMemoryEntries(agent, { cursor: 'garbage' }), { status: 400 });
-    assert.ok(Date.now() - started < 3000, 'nothing was repeated');
+    assert.equal(wire.mock.callCount(), 4, 'nothing was repeated');
   });
 
   test('saves at once are as many versions', async () => {

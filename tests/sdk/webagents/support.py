@@ -56,7 +56,7 @@ def iso(offset: timedelta = timedelta()) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 
 
-def settled(look: Callable[[], Any], expected: Any, seconds: float = 10.0) -> None:
+def settled(look: Callable[[], Any], expected: Any, seconds: float = 60.0) -> None:
     """Looks until it sees what is expected, because words are indexed shortly after the write."""
     end = time.monotonic() + seconds
     seen = look()

@@ -13,26 +13,31 @@ from support import failed, settled, word
 def test_an_entry_ends_by_itself(loci, ada, bob):
     memory, needle = ada.memory(), word()
     memory("share", agent=bob.id, level="search")
-    memory("set", key="gone", value=f"gone {needle}", ttl=1)
-    memory("set", key="freed", value=f"freed {needle}", ttl=1)
-    memory("set", key="longer", value=f"longer {needle}", ttl=1)
-    memory("set", key="edited", value=f"draft {needle}", ttl=1)
-    memory.set_internal(ada.id, "hidden", "gone too", ttl=1)
-    memory("set", key="lasting", value=f"lasting {needle}", ttl=3600)
     begun = time.monotonic()
+    memory("set", key="gone", value=f"gone {needle}", ttl=5)
+    memory("set", key="freed", value=f"freed {needle}", ttl=5)
+    memory("set", key="longer", value=f"longer {needle}", ttl=5)
+    memory("set", key="edited", value=f"draft {needle}", ttl=5)
+    memory.set_internal(ada.id, "hidden", "gone too", ttl=5)
+    memory("set", key="lasting", value=f"lasting {needle}", ttl=3600)
     shown = memory("get", key="gone")
-    assert shown["ttl"] == 1 and shown["expiresAt"] > shown["updatedAt"]
+    # Measured after the answer: on a busy machine it may have ended before it was read.
+    if time.monotonic() - begun < 4:
+        assert shown["ttl"] == 5 and shown["expiresAt"] > shown["updatedAt"]
     # No ttl in the call is null on the wire: it ends no more.
     memory("set", key="freed", value=f"freed {needle}")
     memory("set", key="longer", value=f"longer {needle}", ttl=3600)
     # A write that says nothing at all about it, as the TypeScript client edits, changes nothing about it.
     assert loci.put(ada, "edited", {"value": f"edited {needle}"}).status_code == 200
+    if time.monotonic() - begun >= 4:
+        # Perhaps it came too late and is an entry of its own now, which has no end.
+        memory("delete", key="edited")
     assert memory("get", key="freed")["expiresAt"] is None
-    if time.monotonic() - begun < 0.7:
-        assert memory.keys() == ["edited", "freed", "gone", "lasting", "longer"]
-    time.sleep(max(0.0, begun + 1.3 - time.monotonic()))
+    listed = memory.keys()
+    if time.monotonic() - begun < 4:
+        assert listed == ["edited", "freed", "gone", "lasting", "longer"]
     for key in ("gone", "edited", "hidden"):
-        assert memory("get", key=key) is None, key
+        settled(lambda: memory("get", key=key), None)
     assert memory.get_internal(ada.id, "hidden") is None
     assert memory.keys() == ["freed", "lasting", "longer"]
     left = {(ada.id, key) for key in ("freed", "lasting", "longer")}

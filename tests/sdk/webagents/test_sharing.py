@@ -108,26 +108,29 @@ def test_a_grant_ends_by_itself(loci, ada, bob, eve):
     """`ttl` in seconds or `expiresAt`; neither client can send one, so by hand."""
     lasting = loci.agent()
     ada.memory()("set", key="note", value=1)
-    assert loci.share(ada, bob, level="readwrite", ttl=1).status_code == 200
-    assert loci.share(ada, eve, level="read", expiresAt=iso(timedelta(seconds=1))).status_code == 200
-    assert loci.share(ada, lasting, level="read", ttl=3600).status_code == 200
-    for agent in (bob, eve, lasting):
-        assert agent.memory().value("note", store=ada.id) == 1
-    # What Bob passes on lives no longer than what he has.
     passed_on = loci.agent()
-    assert bob.memory()("share", store=ada.id, agent=passed_on.id) == "OK"
-    assert passed_on.memory().value("note", store=ada.id) == 1
-    time.sleep(1.2)
+    guests = [agent.memory() for agent in (bob, eve, lasting, passed_on)]
+    begun = time.monotonic()
+    assert loci.share(ada, bob, level="readwrite", ttl=5).status_code == 200
+    assert loci.share(ada, eve, level="read", expiresAt=iso(timedelta(seconds=5))).status_code == 200
+    assert loci.share(ada, lasting, level="read", ttl=3600).status_code == 200
+    # What Bob passes on lives no longer than what he has.
+    told = guests[0]("share", store=ada.id, agent=passed_on.id)
+    seen = [guest("get", store=ada.id, key="note") for guest in guests]
+    # Measured after the answers: on a busy machine a grant may have ended before it was used.
+    if time.monotonic() - begun < 4:
+        assert told == "OK"
+        assert [answer.get("value") for answer in seen] == [1, 1, 1, 1]
     for agent in (bob, eve, passed_on):
-        assert agent.memory()("get", store=ada.id, key="note") == DENIED
+        settled(lambda: agent.memory()("get", store=ada.id, key="note"), DENIED)
         assert agent.memory().stores() == [(agent.id, "readwrite", "self")]
     assert lasting.memory().value("note", store=ada.id) == 1
 
 
 def test_sharing_again_without_an_end_lifts_it(loci, ada, bob):
     ada.memory()("set", key="note", value=1)
-    loci.share(ada, bob, level="read", ttl=1)
-    ada.memory()("share", agent=bob.id, level="read")
+    assert loci.share(ada, bob, level="read", ttl=1).status_code == 200
+    assert ada.memory()("share", agent=bob.id, level="read") == "OK"
     time.sleep(1.2)
     assert bob.memory().value("note", store=ada.id) == 1
 

@@ -4,7 +4,7 @@
 use crate::begun::{Begun, PATIENCE};
 use loci_model::{Expect, MemoryPath};
 use loci_mount::port::{Act, At, Edit};
-use loci_test_kit::{Dice, seed_or};
+use loci_test_kit::{Dice, amount, seed_or};
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -74,7 +74,8 @@ fn two_mounts_and_the_api_agree_in_the_end() {
         fs::create_dir_all(begun.at("d/f")).unwrap();
         fs::create_dir_all(begun.at("i")).unwrap();
     }
-    let (seed, end) = (seed_or("crowd", || 5), Instant::now() + Duration::from_secs(4));
+    let seed = seed_or("crowd", || 5);
+    let end = Instant::now() + Duration::from_millis(amount("crowd_millis"));
     std::thread::scope(|scope| {
         for (thread, begun) in [&one, &two, &one, &two].into_iter().enumerate() {
             scope.spawn(move || {

@@ -18,13 +18,13 @@ select
         limit 1
     )
 from (
-    -- The limit keeps the subtraction out of the conditions above: row security lets no condition
-    -- that calls a function which is not leakproof use an index.
-    select u.*, u.revision - $7 as oldest
+    -- The caller computes the oldest revision: row security lets no condition that calls a function
+    -- which is not leakproof use an index. The limit keeps the values apart from the tables.
+    select u.*
     from
-        unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bytea[])
+        unnest($3::uuid[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bigint[])
             with ordinality
-            as u (memory_id, head, revision, digest, n)
+            as u (memory_id, head, revision, digest, oldest, n)
     limit cardinality($3::uuid[])
 ) as w
 where

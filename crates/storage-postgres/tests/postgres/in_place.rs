@@ -19,7 +19,7 @@ use loci_model::{
 };
 use loci_storage::Storage;
 use loci_storage_postgres::{PostgresOptions, PostgresStorage};
-use loci_test_kit::Dice;
+use loci_test_kit::{Dice, seed_or};
 use loci_test_postgres::{Build, Database};
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,7 +82,7 @@ impl Both {
     }
 
     async fn fill(&self) {
-        let mut dice = Dice::seeded(7);
+        let mut dice = Dice::seeded(seed_or("texts in place", || 7));
         for n in 0..MEMORIES {
             let (path, text) = match n % 10 {
                 // What somebody said, among others, in an order that only people see.
@@ -158,7 +158,7 @@ async fn pgvector_answers_as_an_index_in_memory_does() {
             },
         ];
         for filter in filters {
-            let mut dice = Dice::seeded(11);
+            let mut dice = Dice::seeded(seed_or("questions in place", || 11));
             let (mut firsts, mut common, mut all) = (0, 0, 0);
             for n in 0..QUESTIONS {
                 let text = match n % 5 {

@@ -13,6 +13,7 @@ use loci_model::{
 };
 use loci_storage::{Idempotency, Mutation, Receipt, Storage, StorageError};
 use loci_storage_contract::fixture::{World, next_bits};
+use loci_test_kit::amount;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::NoTls;
@@ -307,7 +308,7 @@ async fn who_loses_the_right_to_give_while_giving_leaves_nothing_behind() {
     let group = town.principal(PrincipalKind::Group, "chat").await;
     town.join(group, owner).await;
     let mut given = 0;
-    for round in 0..60 {
+    for round in 0..amount("giving_races") {
         let (workspace, now) = (town.world.workspace, town.world.now());
         let ends = if round % 2 == 0 {
             town.join(group, guest).await;

@@ -84,6 +84,18 @@ async fn pages_are_walks_along_an_index() {
     }
 }
 
+/// What visitors keep is counted before each of their writes.
+#[tokio::test]
+async fn what_is_kept_is_counted_along_an_index_of_those_stores() {
+    let (_world, dir) = world().await;
+    let conn = Connection::open(dir.path().join("loci.db")).unwrap();
+    let of_all = plan(&conn, include_str!("../../queries/store/kept.sql"));
+    let bounds = "store_address_unique (workspace_id=? AND address>? AND address<?)";
+    assert!(of_all.len() == 1 && of_all[0].ends_with(bounds), "{of_all:?}");
+    let of_one = plan(&conn, include_str!("../../queries/store/kept_by.sql"));
+    assert!(of_one.len() == 1 && of_one[0].ends_with("store_by_owner (owner=?)"), "{of_one:?}");
+}
+
 #[tokio::test]
 async fn what_groups_ask_for_scans_no_table() {
     let (_world, dir) = world().await;

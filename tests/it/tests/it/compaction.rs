@@ -6,11 +6,9 @@ use std::net::{SocketAddr, TcpListener};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loci_it::{Api, Cluster, Dice, Loci, Server, Setup};
+use loci_it::{Api, Cluster, Dice, Loci, Server, Setup, count};
 use serde_json::{Value, json};
 
-const EPISODES: usize = 120;
-const ROUNDS: usize = 6;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A store with numbered episodes, one of them pinned.
@@ -56,8 +54,8 @@ fn killed_while_it_compacts_nothing_is_lost() {
     let setup = Setup::new();
     let mut dice = Dice::new("compaction");
     let mut server = setup.start();
-    let store = filled(&server, EPISODES).store;
-    for round in 0..ROUNDS {
+    let store = filled(&server, count("compaction_episodes")).store;
+    for round in 0..count("compaction_kills") {
         let mut api = Api::open(server.client(), &store);
         cap(&mut api, &json!(100 - 10 * round));
         thread::sleep(dice.millis(0, 400));
@@ -73,7 +71,7 @@ fn killed_while_it_compacts_nothing_is_lost() {
     assert!(paths(&mut api).contains(&"/e007".to_owned()), "what is pinned stays");
     let feed = api.changes(0);
     assert!(feed.iter().any(|one| one["reason"] == "compacted"), "the feed says why");
-    everything_comes_back(&mut api, EPISODES);
+    everything_comes_back(&mut api, count("compaction_episodes"));
     server.stop();
     Loci::on_data(setup.data()).ok(&["check"]);
 }

@@ -114,14 +114,16 @@ fn made_keys_are_limited_expire_and_are_revoked_at_once() {
     assert_eq!(as_reader.get(&memory.id).status, 401, "a revoked key is dead at once");
 
     let began = Instant::now();
-    let (_, brief) = create_key(&setup, &["--level", "read", "--expires", "4"]);
-    assert_eq!(status_as(&server, &brief), 200);
+    let (_, brief) = create_key(&setup, &["--level", "read", "--expires", "10"]);
+    let first = status_as(&server, &brief);
+    // The command line may take long to start on a busy machine.
+    assert!(first == 200 || began.elapsed() > Duration::from_secs(9), "{first}");
     while status_as(&server, &brief) == 200 {
         assert!(began.elapsed() < Duration::from_secs(60), "the key never expired");
         thread::sleep(Duration::from_millis(100));
     }
     assert_eq!(status_as(&server, &brief), 401);
-    assert!(began.elapsed() > Duration::from_secs(3), "expired too early");
+    assert!(began.elapsed() > Duration::from_secs(9), "expired too early");
 
     server.stop();
     for secret in [&reader, &brief] {

@@ -73,4 +73,5 @@ mod starving;
 mod sync;
 mod takeover;
 mod transfer;
+mod transfer_large;
 mod upgrade;

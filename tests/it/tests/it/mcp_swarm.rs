@@ -11,6 +11,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const PROCESSES: usize = 16;
+/// Acknowledged writes and kills without which a run shows nothing.
+const ACKNOWLEDGED_MIN: usize = 101;
+const KILLS_MIN: usize = 11;
+/// How much longer than planned it may go on until there are so many.
+const LATE_MAX: Duration = Duration::from_secs(60);
 
 /// What one writer was told, and what it does not know.
 #[derive(Default)]
@@ -24,12 +29,14 @@ fn sixteen_processes_that_die_at_random_lose_nothing() {
     let setup = Setup::new();
     let time = Duration::from_secs(amount("swarm_secs"));
     let is_over = Arc::new(AtomicBool::new(false));
-    let kills = Arc::new(AtomicUsize::new(0));
+    let acknowledged = Arc::new(AtomicUsize::new(0));
+    let mut kills = 0;
     // Which process each writer uses at the moment, for whoever kills them.
     let pids: Arc<Mutex<BTreeMap<usize, u32>>> = Arc::default();
     let writers: Vec<_> = (0..PROCESSES)
         .map(|number| {
             let (is_over, pids, data) = (is_over.clone(), pids.clone(), setup.data().to_owned());
+            let acknowledged = acknowledged.clone();
             thread::spawn(move || {
                 let (mut told, mut count) = (Told::default(), 0);
                 while !is_over.load(Ordering::Relaxed) {
@@ -52,6 +59,7 @@ fn sixteen_processes_that_die_at_random_lose_nothing() {
                         match mcp.call(name, &arguments) {
                             Some(answer) if answer["result"]["isError"] == false => {
                                 told.acknowledged.push(line);
+                                acknowledged.fetch_add(1, Ordering::Relaxed);
                             }
                             Some(answer) => panic!("refused: {answer}"),
                             None => {
@@ -67,8 +75,11 @@ fn sixteen_processes_that_die_at_random_lose_nothing() {
         .collect();
 
     let mut dice = Dice::new("swarm");
-    let end = Instant::now() + time;
-    while Instant::now() < end {
+    let began = Instant::now();
+    // On a busy machine the planned time is too short for a load worth checking.
+    let is_little =
+        |kills| acknowledged.load(Ordering::Relaxed) < ACKNOWLEDGED_MIN || kills < KILLS_MIN;
+    while began.elapsed() < time || (is_little(kills) && began.elapsed() < time + LATE_MAX) {
         thread::sleep(Duration::from_millis(50 + dice.below(300) as u64));
         let holder = std::fs::read(setup.data().join("loci.holder")).ok();
         let holder =
@@ -82,7 +93,7 @@ fn sixteen_processes_that_die_at_random_lose_nothing() {
         if let Some(pid) = victim.and_then(|pid| rustix::process::Pid::from_raw(pid as i32)) {
             // Gone already is as good.
             let killed = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-            kills.fetch_add(usize::from(killed.is_ok()), Ordering::Relaxed);
+            kills += usize::from(killed.is_ok());
         }
     }
     is_over.store(true, Ordering::Relaxed);
@@ -113,8 +124,8 @@ fn sixteen_processes_that_die_at_random_lose_nothing() {
         assert_eq!(*count, 1, "{line:?} is there {count} times");
         assert!(known.contains(line) || unknown.contains(line), "{line:?} was never written");
     }
-    let kills = kills.load(Ordering::Relaxed);
     println!("{} acknowledged, {} unknown, {kills} killed", acknowledged.len(), unknown.len());
-    assert!(acknowledged.len() > 100 && kills > 10, "too little happened");
+    let is_enough = acknowledged.len() >= ACKNOWLEDGED_MIN && kills >= KILLS_MIN;
+    assert!(is_enough, "too little happened");
     server.stop();
 }

@@ -1,7 +1,7 @@
 //! Promise: a mount comes when it is asked for and goes however it ends; it writes under the name it
 //! was given, never more than it may, and never half a version, whoever is killed.
 
-use loci_it::{ADMIN_KEY, Api, Dice, Loci, Mounted, Running, Setup, budget, eventually};
+use loci_it::{ADMIN_KEY, Api, Dice, Loci, Mounted, Running, Setup, budget, count, eventually};
 use loci_test_mount::Person;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
@@ -256,7 +256,7 @@ fn a_mount_that_is_killed_leaves_no_half_version() {
     let point = Point::new(&setup);
     let loci = Loci::on_data(setup.data());
     let mut dice = Dice::new("mount");
-    for round in 0..4 {
+    for round in 0..count("mount_kills") {
         // The one before left its mount behind, which nobody answers at.
         let shown = mount(&loci, &point, &["--store", "notes"]);
         let file = point.join("notes/a.md");

@@ -6,11 +6,9 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loci_it::{Api, Client, Cluster, Server, error_type, eventually, sha256};
+use loci_it::{Api, Client, Cluster, Server, count, error_type, eventually, sha256};
 use serde_json::{Value, json};
 
-const RIVALS: usize = 200;
-const ROUNDS: usize = 5;
 /// The sweeper looks every ten seconds.
 const SWEPT_WITHIN: Duration = Duration::from_secs(60);
 
@@ -128,9 +126,9 @@ fn of_two_hundred_updates_with_one_precondition_exactly_one_wins_each_round() {
     let memory = api.put("/prize.md", "before");
     let url = api.path(&format!("/memories/{}", memory.id));
     let mut digest = memory.digest.clone();
-    for round in 0..ROUNDS {
-        let start = Arc::new(Barrier::new(RIVALS));
-        let rivals: Vec<_> = (0..RIVALS)
+    for round in 0..count("postgres_rival_rounds") {
+        let start = Arc::new(Barrier::new(count("postgres_rivals")));
+        let rivals: Vec<_> = (0..count("postgres_rivals"))
             .map(|number| {
                 let mut client = servers[number % servers.len()].client();
                 let (start, url, digest) = (Arc::clone(&start), url.clone(), digest.clone());
@@ -163,9 +161,9 @@ fn of_two_hundred_updates_with_one_precondition_exactly_one_wins_each_round() {
         }
         digest = sha256(&winners[0]);
     }
-    assert_eq!(api.versions(&memory.id).len(), 1 + ROUNDS);
+    assert_eq!(api.versions(&memory.id).len(), 1 + count("postgres_rival_rounds"));
     let numbers: Vec<u64> = api.changes(0).iter().filter_map(|one| one["seq"].as_u64()).collect();
-    assert_eq!(numbers, (1..=1 + ROUNDS as u64).collect::<Vec<_>>());
+    assert_eq!(numbers, (1..=1 + count("postgres_rival_rounds") as u64).collect::<Vec<_>>());
     cluster.check();
 }
 

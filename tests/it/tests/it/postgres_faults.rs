@@ -17,6 +17,8 @@ use crate::postgres_faults_siege::{During, Siege};
 
 const DISK: &str = "size=320m";
 const ALIVE_WITH_KEY_WITHIN: Duration = Duration::from_millis(100);
+/// How long PostgreSQL may take to end or to answer.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// More than fit on the disk.
 const LOG_FILES_MAX: usize = 40;
 
@@ -145,7 +147,7 @@ fn a_full_disk_under_the_database_is_survived() {
         let siege = siege.mended(|| {
             std::fs::remove_file(&filler).unwrap();
             // Without room for its log PostgreSQL ends itself, and whoever runs it starts it again.
-            if !is_running(&postgres) {
+            if has_ended(&postgres, &cluster) {
                 eprintln!("{name}: PostgreSQL had ended");
                 postgres.start_again().unwrap();
             }
@@ -187,15 +189,20 @@ fn fill(path: &Path) {
     }
 }
 
-fn is_running(postgres: &Postgres) -> bool {
+/// Whether PostgreSQL ended itself; if not, it answers. Until either is so it may be on its way down,
+/// or recovering.
+fn has_ended(postgres: &Postgres, cluster: &Cluster) -> bool {
     let began = Instant::now();
-    let mut is_running = false;
-    // It may be on its way down.
-    while began.elapsed() < Duration::from_millis(500) {
+    loop {
         let stat = postgres.pid().map(|pid| format!("/proc/{pid}/stat"));
         let stat = stat.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
-        is_running = stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.starts_with(" Z"));
+        if stat.rsplit_once(')').is_none_or(|(_, rest)| rest.starts_with(" Z")) {
+            return true;
+        }
+        if cluster.psql("select 1").output().unwrap().status.success() {
+            return false;
+        }
+        assert!(began.elapsed() < PATIENCE, "PostgreSQL neither ends nor answers");
         thread::sleep(Duration::from_millis(50));
     }
-    is_running
 }

@@ -3,10 +3,8 @@
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use loci_it::{Api, Setup, error_type};
+use loci_it::{Api, Setup, count, error_type};
 use serde_json::json;
-
-const RIVALS: usize = 1000;
 
 #[test]
 fn of_a_thousand_updates_with_one_precondition_exactly_one_wins() {
@@ -17,8 +15,8 @@ fn of_a_thousand_updates_with_one_precondition_exactly_one_wins() {
     let url = api.path(&format!("/memories/{}", memory.id));
 
     // Everybody is connected and holds the request ready before the first one may send it.
-    let start = Arc::new(Barrier::new(RIVALS));
-    let rivals: Vec<_> = (0..RIVALS)
+    let start = Arc::new(Barrier::new(count("race_rivals")));
+    let rivals: Vec<_> = (0..count("race_rivals"))
         .map(|number| {
             let mut client = server.client();
             let (start, url, digest) = (Arc::clone(&start), url.clone(), memory.digest.clone());

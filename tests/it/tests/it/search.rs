@@ -3,11 +3,10 @@
 
 use std::thread;
 
-use loci_it::{Api, Dice, FACTS, Server, Setup, eventually, ids};
+use loci_it::{Api, Dice, FACTS, Server, Setup, count, eventually, ids};
 use serde_json::{Value, json};
 
 const CLIENTS: usize = 8;
-const WRITES_EACH: usize = 125;
 
 fn start(name: &str) -> (Setup, Server, Api) {
     let setup = Setup::new();
@@ -25,7 +24,7 @@ fn a_write_is_found_by_word_by_the_very_next_request() {
             let mut own = Api::open(server.client(), &api.store);
             let mut dice = dice.split();
             thread::spawn(move || {
-                for turn in 0..WRITES_EACH {
+                for turn in 0..count("search_writes") {
                     let word = dice.letters(14).to_lowercase();
                     let text = format!("client {number} notes the word {word} at turn {turn}");
                     let memory = own.put(&format!("/c{number}/{turn}"), &text);
@@ -40,7 +39,7 @@ fn a_write_is_found_by_word_by_the_very_next_request() {
     for client in clients {
         client.join().expect("every write was found at once");
     }
-    assert_eq!(api.memories().len(), CLIENTS * WRITES_EACH);
+    assert_eq!(api.memories().len(), CLIENTS * count("search_writes"));
     server.stop();
 }
 

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use loci_it::{
-    Api, Dice, FACTS, Loci, Memory, Needles, Server, Setup, crowd, hits_in, hits_in_dir, ids,
+    Api, Dice, FACTS, Loci, Memory, Needles, Server, Setup, count, crowd, hits_in, hits_in_dir, ids,
 };
 use serde_json::{Value, json};
 
@@ -183,7 +183,7 @@ fn a_deleted_store_takes_its_vectors_along() {
 fn erasing_beside_the_making_of_vectors_leaves_nothing() {
     let (setup, server, mut api) = start();
     let mut dice = Dice::new("beside");
-    for round in 0..25 {
+    for round in 0..count("erase_rounds") {
         let word = dice.letters(32);
         let crowd_before = dice.below(6);
         for number in 0..crowd_before {

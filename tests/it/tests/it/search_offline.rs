@@ -12,7 +12,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loci_it::{Api, FACTS, Setup};
+use loci_it::{Api, FACTS, Setup, timing_budgets};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 /// Addresses that a machine with any route at all would try.
@@ -99,6 +99,7 @@ fn search() {
     assert!(status["model"].is_string(), "{status}");
     let took = began.elapsed();
     eprintln!("searched by meaning {took:.1?} after the first start, without a network");
-    assert!(took < Duration::from_secs(60), "not in the first minute: {took:?}");
+    let is_in_time = !timing_budgets() || took < Duration::from_secs(60);
+    assert!(is_in_time, "not in the first minute: {took:?}");
     server.stop();
 }

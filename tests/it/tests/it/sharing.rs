@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loci_it::{Api, Client, Cluster, Memory, Reply, Server, Setup, error_type};
+use loci_it::{Api, Client, Cluster, Memory, Reply, Server, Setup, count, error_type};
 use serde_json::{Value, json};
 
 /// Meaning plays no part here, and making vectors takes time.
@@ -196,7 +196,7 @@ fn grants_end_by_themselves() {
     let mut guest = agent(&server, "guest");
     let url = api.path("/grants");
     let began = Instant::now();
-    let body = json!({"grantee": "guest", "level": "readwrite", "ttl_seconds": 3});
+    let body = json!({"grantee": "guest", "level": "readwrite", "ttl_seconds": 5});
     api.client.post(&url, &body).ok();
     let mut seen = 0;
     while guest.get(&api.path("/memories")).status == 200 {
@@ -204,7 +204,9 @@ fn grants_end_by_themselves() {
         assert!(began.elapsed() < Duration::from_secs(60), "the grant never ended");
         thread::sleep(Duration::from_millis(50));
     }
-    assert!(seen > 0 && began.elapsed() > Duration::from_secs(2), "ended too early");
+    // On a busy machine the first look may come when it is over.
+    let is_late = began.elapsed() > Duration::from_secs(4);
+    assert!(is_late, "ended too early, after {seen} looks");
     assert_eq!(may(&mut guest, &api, &memory), [404; 4]);
     server.stop();
 }
@@ -321,7 +323,7 @@ fn nothing_gets_through_after_revoke(here: &Server, there: &Server, rounds: usiz
 #[test]
 fn when_revoke_has_answered_nothing_gets_through() {
     let (_setup, server) = start();
-    nothing_gets_through_after_revoke(&server, &server, 60);
+    nothing_gets_through_after_revoke(&server, &server, count("revocations"));
     server.stop();
 }
 
@@ -329,6 +331,6 @@ fn when_revoke_has_answered_nothing_gets_through() {
 fn when_one_server_has_revoked_nothing_gets_through_the_other() {
     let cluster = Cluster::fresh().with(|setup| setup.config(NO_MODEL));
     let servers = cluster.start_together(2);
-    nothing_gets_through_after_revoke(&servers[0], &servers[1], 40);
+    nothing_gets_through_after_revoke(&servers[0], &servers[1], count("revocations_far"));
     servers.into_iter().for_each(Server::stop);
 }

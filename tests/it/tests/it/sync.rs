@@ -1,7 +1,7 @@
 //! Promise: `loci sync` keeps a directory and a store alike by the rules of the mount: one version for
 //! a changed file, both texts after a lost race, and nothing removed because a directory was emptied.
 
-use loci_it::{Api, Dice, Finished, Loci, Running, Server, Setup, eventually, sha256};
+use loci_it::{Api, Dice, Finished, Loci, Running, Server, Setup, count, eventually, sha256};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -326,7 +326,7 @@ fn a_session_writes_under_its_own_name_and_reads_only_if_it_must() {
 fn a_sync_that_is_killed_loses_nothing() {
     let mut world = World::new();
     let mut dice = Dice::new("sync");
-    for round in 0..6 {
+    for round in 0..count("sync_kills") {
         for number in 0..60 {
             let text = format!("{round} {number} {}", "x".repeat(dice.below(2000)));
             match dice.below(3) {

@@ -19,8 +19,17 @@ async fn owner(url: &str) -> Client {
 
 /// Gives the store of a world, which is empty, so many memories.
 async fn fill(owner: &Client, world: &World, count: u64) {
+    run(owner, world, count, include_str!("fill.sql")).await;
+}
+
+/// Gives the workspace of a world so many rows of the tables beside those of a store.
+async fn fill_others(owner: &Client, world: &World, count: u64) {
+    run(owner, world, count, include_str!("others.sql")).await;
+}
+
+async fn run(owner: &Client, world: &World, count: u64, script: &str) {
     let id = |bytes| format!("'{}'::uuid", Uuid::from_bytes(bytes));
-    let sql = include_str!("fill.sql")
+    let sql = script
         .replace(":store", &id(world.store.to_bytes()))
         .replace(":workspace", &id(world.workspace.to_bytes()))
         .replace(":owner", &id(world.owner.to_bytes()))
