@@ -232,7 +232,7 @@ async fn write(storage: &dyn Storage, way: Way, piece_bytes: usize) -> anyhow::R
         let op = match way {
             Way::Append => EditOp::Append {
                 text: piece.clone(),
-                separator: String::new(),
+                separator: loci_model::edit::Separator::default(),
                 to: None,
                 attributes: AttributesPatch::default(),
             },

@@ -2,7 +2,7 @@
 //! cannot disagree about preconditions, no-ops or limits. Engines add only what needs a look at
 //! other rows: whether a path is free and whether a store is full.
 
-use crate::edit::Occurrence;
+use crate::edit::{Occurrence, Separator};
 use crate::{
     Attributes, Content, Edit, EditOp, Expect, Invalid, Memory, MemoryPath, OnSame, PrincipalId,
     StorePolicy, store::Who,
@@ -135,7 +135,11 @@ pub fn decide(
 
 /// Whether deciding this edit takes the memory's content, not only its digest.
 pub fn needs_content(edit: &Edit) -> bool {
-    matches!(edit.op, EditOp::Replace { .. })
+    match &edit.op {
+        EditOp::Replace { .. } => true,
+        EditOp::Append { separator: Separator::IfMissing(separator), .. } => !separator.is_empty(),
+        EditOp::Append { .. } | EditOp::Put { .. } | EditOp::Remove => false,
+    }
 }
 
 fn decide_absent(
@@ -195,7 +199,7 @@ fn decide_present(
             if memory.is_sealed {
                 return Err(Refusal::Sealed);
             }
-            let between = if memory.size_bytes == 0 { "" } else { separator.as_str() };
+            let between = between(memory, separator)?;
             with_content(memory, NextContent::Extended([between, text.as_str()].concat()))
         }
         EditOp::Replace { old, new, which } => {
@@ -229,6 +233,18 @@ fn decide_present(
 
 fn with_content(memory: &Memory, content: NextContent) -> NextState {
     NextState { path: memory.path.clone(), content, attributes: memory.attributes.clone() }
+}
+
+/// What an append puts in front of its text.
+fn between<'s>(memory: &Memory, separator: &'s Separator) -> Result<&'s str, Refusal> {
+    let (separator, is_there) = match separator {
+        Separator::Always(separator) => (separator.as_str(), false),
+        Separator::IfMissing(separator) if separator.is_empty() => ("", true),
+        Separator::IfMissing(separator) => {
+            (separator.as_str(), text_of(memory)?.ends_with(separator.as_str()))
+        }
+    };
+    Ok(if is_there || memory.size_bytes == 0 { "" } else { separator })
 }
 
 fn text_of(memory: &Memory) -> Result<&str, Refusal> {

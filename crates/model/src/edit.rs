@@ -54,6 +54,22 @@ pub enum Occurrence {
     Only,
 }
 
+/// What an append puts between the old text and the new. An empty text needs nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Separator {
+    /// This, whatever the old text ends with.
+    Always(String),
+    /// This, unless the old text ends with it: a line break then starts a line of its own.
+    IfMissing(String),
+}
+
+impl Default for Separator {
+    /// Nothing.
+    fn default() -> Self {
+        Self::Always(String::new())
+    }
+}
+
 /// The change itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditOp {
@@ -72,7 +88,7 @@ pub enum EditOp {
         /// What to add.
         text: String,
         /// What to put between the old text and the new.
-        separator: String,
+        separator: Separator,
         /// Where to create it when `at` finds nothing.
         to: Option<MemoryPath>,
         /// Attributes for a memory that is created; an existing one keeps its own.

@@ -11,7 +11,7 @@ use loci_model::{
 use loci_mount::port::{
     Act, At, Change, Done, Edit, Edition, Entry, Listed, Listing, Port, Refusal, StoreSeen,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
@@ -33,6 +33,10 @@ struct Shelf {
     paths: HashMap<MemoryId, String>,
     versions: HashMap<MemoryId, Vec<Version>>,
     feed: Vec<Change>,
+    /// What exists and is not shown.
+    sealed: HashSet<MemoryId>,
+    /// Whether a new memory whose text is known becomes the one that has it.
+    merges: bool,
 }
 
 #[derive(Default)]
@@ -54,6 +58,8 @@ pub struct MemoryPort {
     written: Notify,
     /// Whether answers are held back.
     gate: watch::Sender<bool>,
+    /// Whether contents are.
+    text_gate: watch::Sender<bool>,
     /// The number of each feed that was read on from last.
     followed: watch::Sender<HashMap<StoreId, u64>>,
 }
@@ -76,6 +82,7 @@ impl MemoryPort {
             state: Mutex::default(),
             written: Notify::new(),
             gate: watch::Sender::new(false),
+            text_gate: watch::Sender::new(false),
             followed: watch::Sender::default(),
         }
     }
@@ -99,9 +106,33 @@ impl MemoryPort {
         self.gate.send_replace(true);
     }
 
+    /// Holds back contents only, until `release`.
+    pub fn hold_texts(&self) {
+        self.text_gate.send_replace(true);
+    }
+
     /// Gives the answers that were held back, and holds back no more.
     pub fn release(&self) {
         self.gate.send_replace(false);
+        self.text_gate.send_replace(false);
+    }
+
+    /// How many calls wait for a content that is held back.
+    pub fn texts_held(&self) -> usize {
+        self.text_gate.receiver_count()
+    }
+
+    /// Shows the memory at a path to nobody from now on; it still has its path.
+    pub fn seal(&self, at: usize, path: &str) {
+        let mut state = self.state();
+        let shelf = state.shelves.entry(self.stores[at].id).or_default();
+        let memory = shelf.live.get(path).map(|entry| entry.memory);
+        shelf.sealed.extend(memory);
+    }
+
+    /// Keeps each text once in a store from now on.
+    pub fn merge_repeats(&self, at: usize) {
+        self.state().shelves.entry(self.stores[at].id).or_default().merges = true;
     }
 
     /// How many calls wait for an answer that is held back.
@@ -234,7 +265,12 @@ impl MemoryPort {
 
 impl Shelf {
     fn find(&self, memory: MemoryId) -> Option<&Entry> {
-        self.live.get(self.paths.get(&memory)?)
+        self.live.get(self.paths.get(&memory)?).filter(|_| !self.sealed.contains(&memory))
+    }
+
+    fn with_text(&self, text: &str) -> Option<&Entry> {
+        let digest = Content::Text(text.to_owned()).digest();
+        self.live.values().find(|entry| self.merges && entry.digest == digest)
     }
 
     fn apply(
@@ -272,7 +308,11 @@ impl Shelf {
                 self.record(&after, Operation::Deleted, None, now);
                 return Ok(Done { entry: before, operation: Some(Operation::Deleted) });
             }
-            Act::Append(added) => format!("{text}{added}"),
+            Act::Append { text: added, is_own_line } => {
+                let is_apart = !is_own_line || text.is_empty() || text.ends_with('\n');
+                let between = if is_apart { "" } else { "\n" };
+                format!("{text}{between}{added}")
+            }
             Act::Put { text: new, to, attributes } => {
                 after.path = to.clone().unwrap_or(after.path);
                 after.attributes = attributes.apply_to(&after.attributes);
@@ -317,6 +357,9 @@ impl Shelf {
         };
         self.check_size(text, limit)?;
         self.check_free(path)?;
+        if let Some(known) = self.with_text(text) {
+            return Ok(Done { entry: known.clone(), operation: None });
+        }
         let entry = Entry {
             memory: MemoryId::from_u128(id),
             version: VersionId::from_u128(id),
@@ -400,9 +443,12 @@ impl Port for MemoryPort {
         };
         let from = listing.page.clone().unwrap_or_default();
         let below = |path: &str| path.strip_prefix(listing.prefix.as_str()).map(str::to_owned);
-        let wanted = shelf.live.iter().filter(|(path, _)| {
+        let wanted = shelf.live.iter().filter(|(path, entry)| {
             let rest = below(path);
-            **path > from && rest.is_some_and(|rest| listing.is_deep || !rest.contains('/'))
+            let is_seen = shelf.find(entry.memory).is_some();
+            is_seen
+                && **path > from
+                && rest.is_some_and(|rest| listing.is_deep || !rest.contains('/'))
         });
         let text = |entry: &Entry| {
             shelf.versions[&entry.memory].last()?.text.as_deref().map(str::to_owned)
@@ -433,6 +479,9 @@ impl Port for MemoryPort {
         version: VersionId,
     ) -> Result<String, Refusal> {
         self.answer().await?;
+        if *self.text_gate.borrow() {
+            let _ = self.text_gate.subscribe().wait_for(|is_held| !is_held).await;
+        }
         let mut state = self.state();
         state.texts += 1;
         let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;

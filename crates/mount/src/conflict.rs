@@ -19,6 +19,9 @@ impl Volume {
         refusal: Refusal,
     ) -> Result<Next, Errno> {
         let winner = match (&draft.memory, &refusal) {
+            (Some(entry), Refusal::ExpectFailed) if let Some(added) = draft.added() => {
+                return self.append(draft, entry.memory, added.to_owned()).await;
+            }
             (Some(entry), _) => entry.memory,
             (None, Refusal::Taken { memory: Some(memory), .. }) => *memory,
             (None, _) => {
@@ -35,7 +38,8 @@ impl Volume {
                 // Removed while it was being written: it is made anew. Its history stays.
                 let outdated = self.tree().hear_gone(draft.store, winner);
                 self.outdate(outdated);
-                return Ok(Next::Again);
+                let is_known = draft.memory.is_some();
+                return Ok(if is_known { Next::Again } else { Next::Unseen(winner) });
             }
             Err(refusal) => {
                 let (number, why) = (errno::of(&refusal), errno::reason(&refusal));
@@ -50,17 +54,32 @@ impl Volume {
             let why = format!("{} is in the way", theirs.path);
             return self.refuse(draft.ino, draft.generation, number, &why).map(|()| Next::Saved);
         }
-        if theirs.digest == draft.digest {
+        let is_same = theirs.digest == draft.digest;
+        let is_new = draft.memory.is_none();
+        if is_new && draft.is_exclusive && (is_same && !draft.is_uncertain || draft.is_empty()) {
+            // Somebody else has made it, and that is what the maker has to hear.
+            self.yield_to(draft, theirs);
+            return Err(Errno::EEXIST);
+        }
+        if is_same && draft.added().is_none() {
             self.conclude(draft, &theirs);
             return Ok(Next::Saved);
         }
-        let base = draft.base.filter(|_| draft.memory.is_some());
-        match base.and_then(|base| tail(&draft.bytes, base)) {
+        if is_new && draft.is_empty() && draft.is_appended {
+            // It was only made, not written: what is there now is what was asked for.
+            self.yield_to(draft, theirs);
+            return Ok(Next::Saved);
+        }
+        let base = draft.base.filter(|_| !is_new);
+        match draft.added().or_else(|| base.and_then(|base| tail(&draft.bytes, base))) {
             Some(added) => self.append(draft, winner, added.to_owned()).await,
             None => {
                 let (store, bytes) = (draft.store, &draft.bytes);
                 match self.put_aside(store, &draft.path, &draft.name, bytes).await {
                     Ok(()) => {
+                        // It has been told what is there now: its next save replaces that.
+                        let (memory, base) = (theirs.memory, Base::of(&theirs));
+                        self.tree().readers.note(memory, draft.writer, Some(base));
                         self.yield_to(draft, theirs);
                         Err(Errno::ESTALE)
                     }
@@ -80,7 +99,8 @@ impl Volume {
         added: String,
     ) -> Result<Next, Errno> {
         let at = At::Memory(memory);
-        let edit = Edit { at, expect: Expect::Present, act: Act::Append(added) };
+        let act = Act::Append { text: added, is_own_line: true };
+        let edit = Edit { at, expect: Expect::Present, act };
         let entry = match self.edit(draft.store, edit).await {
             Ok(done) => done.entry,
             Err(Refusal::NotFound) => return Ok(Next::Again),
@@ -112,10 +132,13 @@ impl Volume {
             if file.generation == draft.generation {
                 file.take_up(Arc::clone(&entry));
                 node.times.is_written_set = false;
+                node.times.is_read_set = false;
                 node.stamp(entry.updated_at);
             } else {
                 let size_bytes = draft.bytes.len() as u64;
                 file.base = Some(Base { digest: draft.digest, size_bytes });
+                file.is_exclusive = false;
+                file.is_uncertain = false;
                 file.saved = Some(Arc::clone(&entry));
             }
         }
@@ -159,14 +182,20 @@ impl Volume {
 }
 
 impl crate::tree::Tree {
-    /// A file under a scratch name is no memory any more: its successor is. What it shows stays
-    /// readable as the version it was.
+    /// A file under the name of a backup is no memory any more: its successor is. What it shows stays
+    /// readable as the version it was, and becomes a memory of its own if its name is one that lasts.
     pub(crate) fn unpark(&mut self, ino: crate::node::Ino) {
         self.parked.retain(|_, parked| *parked != ino);
         self.unsettled.remove(&ino);
-        if let Ok(file) = self.file_mut(ino) {
-            file.lose();
-            file.settle_at = None;
+        let Ok(node) = self.get_mut(ino) else { return };
+        let is_lasting = names::lasting(&node.name) != names::Lasting::Scratch;
+        let Ok(file) = node.file_mut() else { return };
+        let is_owed = is_lasting && file.is_parked && file.saved.is_some();
+        file.lose();
+        file.settle_at = None;
+        if is_owed {
+            file.is_owed = true;
+            self.wait(ino);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The bytes of files: read from the server when first needed, changed here, shared by all handles
 //! of a file as POSIX wants it. What is changed is here until it is saved.
 
-use crate::node::Ino;
+use crate::files::Through;
+use crate::node::{Base, Ino};
 use crate::port::Refusal;
 use crate::tree::Tree;
 use crate::volume::{BUFFER_BYTES_MAX, Outdated, Volume};
@@ -12,8 +13,8 @@ use std::sync::Arc;
 pub(crate) enum Change<'d> {
     /// These bytes at this place.
     Write(u64, &'d [u8]),
-    /// These bytes at the end, wherever that is.
-    Append(&'d [u8]),
+    /// These bytes at the end, wherever that is by then; the kernel takes it to be at this place.
+    Append(u64, &'d [u8]),
     /// So many bytes: the rest cut off, or zeros behind.
     Resize(u64),
     /// At least so many bytes.
@@ -25,7 +26,7 @@ impl Change<'_> {
     fn size_after(&self, size: u64) -> u64 {
         match self {
             Self::Write(at, data) => size.max(at.saturating_add(data.len() as u64)),
-            Self::Append(data) => size.saturating_add(data.len() as u64),
+            Self::Append(_, data) => size.saturating_add(data.len() as u64),
             Self::Resize(size) => *size,
             Self::Reserve(least) => size.max(*least),
         }
@@ -36,7 +37,7 @@ impl Change<'_> {
         let size = usize::try_from(self.size_after(before)).unwrap_or(usize::MAX);
         let (at, data) = match self {
             Self::Write(at, data) => (usize::try_from(*at).unwrap_or(usize::MAX), *data),
-            Self::Append(data) => (bytes.len(), *data),
+            Self::Append(_, data) => (bytes.len(), *data),
             Self::Resize(_) | Self::Reserve(_) => (size, &[][..]),
         };
         if at == bytes.len() {
@@ -67,18 +68,29 @@ impl Volume {
 
     /// The bytes of a file.
     pub(crate) async fn bytes(self: &Arc<Self>, ino: Ino) -> Result<Arc<Vec<u8>>, Errno> {
+        self.bytes_of_version(ino).await.map(|(bytes, _)| bytes)
+    }
+
+    /// The bytes of a file, and of which memory's content they are: by the time they have come from
+    /// the server, the file may be another version.
+    async fn bytes_of_version(
+        self: &Arc<Self>,
+        ino: Ino,
+    ) -> Result<(Arc<Vec<u8>>, Option<Base>), Errno> {
         let mut has_read_ahead = false;
         // Whoever reads while others write may find that what it asked for is gone; not for ever.
         for _ in 0..8 {
-            let (store, source) = {
+            let (store, source, base) = {
                 let tree = self.tree();
-                if let Some(bytes) = self.bytes_at_hand(&tree, ino)? {
-                    return Ok(bytes);
-                }
                 let node = tree.get(ino)?;
-                (node.store, node.file()?.source)
+                let file = node.file()?;
+                let base = file.saved.as_deref().map(Base::of);
+                if let Some(bytes) = self.bytes_at_hand(&tree, ino)? {
+                    return Ok((bytes, base));
+                }
+                (node.store, file.source, base)
             };
-            let Some((memory, version)) = source else { return Ok(Arc::default()) };
+            let Some((memory, version)) = source else { return Ok((Arc::default(), base)) };
             if !has_read_ahead {
                 has_read_ahead = true;
                 self.read_ahead(ino).await;
@@ -88,7 +100,7 @@ impl Volume {
                 Ok(text) => {
                     let bytes = Arc::new(text.into_bytes());
                     self.cache().put(version, Arc::clone(&bytes));
-                    return Ok(bytes);
+                    return Ok((bytes, base));
                 }
                 // Redacted, or the head has moved on.
                 Err(Refusal::NotFound) => {
@@ -109,6 +121,7 @@ impl Volume {
         tree: &mut Tree,
         ino: Ino,
         change: &Change<'_>,
+        through: Through,
     ) -> Result<bool, Errno> {
         let size = tree.file(ino)?.size;
         if change.size_after(size) > BUFFER_BYTES_MAX {
@@ -118,48 +131,80 @@ impl Volume {
             Change::Resize(0) => Some(Arc::default()),
             _ => self.bytes_at_hand(tree, ino)?,
         };
-        let Some(mut bytes) = bytes else { return Ok(false) };
+        let Some(bytes) = bytes else { return Ok(false) };
+        let base = tree.file(ino)?.saved.as_deref().map(Base::of);
+        self.apply(tree, ino, change, through, bytes, base)?;
+        Ok(true)
+    }
+
+    /// Changes bytes, fetching them first if need be.
+    ///
+    /// Where an append goes is decided here, under the lock that applies it: the end may have moved
+    /// since the kernel looked. Bytes that were fetched keep the base that they are of, also when the
+    /// feed has brought another version meanwhile: then the save finds out that it came too late.
+    pub(crate) async fn change(
+        self: &Arc<Self>,
+        ino: Ino,
+        change: Change<'_>,
+        through: Through,
+    ) -> Result<(), Errno> {
+        for attempt in 0..8 {
+            if self.change_at_hand(&mut self.tree(), ino, &change, through)? {
+                return Ok(());
+            }
+            let (bytes, base) = self.bytes_of_version(ino).await?;
+            let mut tree = self.tree();
+            let file = tree.file(ino)?;
+            let is_clean = !file.is_dirty && file.held.is_none();
+            let is_newest = file.saved.as_deref().map(Base::of) == base;
+            let is_good = is_newest || matches!(change, Change::Append(..)) || attempt > 4;
+            if is_clean && is_good {
+                return self.apply(&mut tree, ino, &change, through, bytes, base);
+            }
+        }
+        Err(Errno::EIO)
+    }
+
+    /// Changes these bytes, which are the file's or were a moment ago, and keeps them here.
+    fn apply(
+        &self,
+        tree: &mut Tree,
+        ino: Ino,
+        change: &Change<'_>,
+        through: Through,
+        mut bytes: Arc<Vec<u8>>,
+        base: Option<Base>,
+    ) -> Result<(), Errno> {
+        let size = bytes.len() as u64;
+        if change.size_after(size) > BUFFER_BYTES_MAX {
+            return Err(Errno::EFBIG);
+        }
         let now = self.now();
+        let is_append = matches!(change, Change::Append(..));
+        let is_first = !tree.file(ino)?.is_dirty;
+        // Who adds at the end needs to have read nothing.
+        let base = match tree.expected_by(ino, through.thread) {
+            Some(read) if is_first && !is_append => Some(read),
+            _ => base,
+        };
         let node = tree.get_mut(ino)?;
         let file = node.file_mut()?;
         // The tree's own reference has to go, or changing in place would be copying.
         file.held = None;
         change.apply(Arc::make_mut(&mut bytes));
-        file.soil(bytes);
+        file.soil(bytes, base);
+        file.is_appended &= is_append;
+        if is_first {
+            file.writer = through.thread;
+        }
         file.generation += 1;
-        let misplaced = matches!(change, Change::Append(_));
         node.touch(now);
-        if misplaced {
+        if matches!(change, Change::Append(place, _) if *place != size) {
             // The kernel put it where it believed the end to be.
             self.outdate([Outdated::Node(ino)]);
         }
-        Ok(true)
-    }
-
-    /// Changes bytes, fetching them first if need be. `note` is told when it happened.
-    pub(crate) async fn change(
-        self: &Arc<Self>,
-        ino: Ino,
-        change: Change<'_>,
-        note: impl Fn(&mut Tree),
-    ) -> Result<(), Errno> {
-        for _ in 0..8 {
-            {
-                let mut tree = self.tree();
-                if self.change_at_hand(&mut tree, ino, &change)? {
-                    note(&mut tree);
-                    return Ok(());
-                }
-            }
-            let bytes = self.bytes(ino).await?;
-            let mut tree = self.tree();
-            let file = tree.file_mut(ino)?;
-            // Larger than the cache, it would be gone again at once; but only if nobody wrote.
-            if file.held.is_none() && file.size == bytes.len() as u64 {
-                file.soil(bytes);
-            }
-        }
-        Err(Errno::EIO)
+        tree.note_write(through);
+        Ok(())
     }
 }
 
@@ -181,7 +226,7 @@ mod tests {
         check("abc", &Change::Write(3, b"XY"), "abcXY");
         check("abc", &Change::Write(5, b"X"), "abc\0\0X");
         check("", &Change::Write(0, b"X"), "X");
-        check("abc", &Change::Append(b"X"), "abcX");
+        check("abc", &Change::Append(7, b"X"), "abcX");
         check("abc", &Change::Resize(1), "a");
         check("abc", &Change::Resize(4), "abc\0");
         check("abc", &Change::Reserve(2), "abc");

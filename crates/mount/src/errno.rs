@@ -21,6 +21,12 @@ pub(crate) fn of(refusal: &Refusal) -> Errno {
     }
 }
 
+/// The number for a call that names a path. The kernel answers `ESTALE` of such a call by doing it
+/// again, so that a lost race would be won the second time and nobody would hear of it.
+pub(crate) fn of_path_call(errno: Errno) -> Errno {
+    if errno == Errno::ESTALE { Errno::EBUSY } else { errno }
+}
+
 /// The same in words, for the log and for whoever asks why something is not saved.
 pub(crate) fn reason(refusal: &Refusal) -> String {
     match refusal {

@@ -1,27 +1,31 @@
 //! Open files: what opening, writing, closing and resizing one mean. A handle that wrote saves when
-//! it is closed; one that only made or emptied the file saves with its last descriptor, because a
-//! shell closes a copy before the program has written anything.
+//! it is closed; one that only made or emptied the file when its opener closes the last descriptor of
+//! it, because a shell closes a copy before the program has written anything.
 
 use crate::content::Change;
+use crate::errno;
 use crate::history::is_history;
 use crate::names::{self, Lasting};
 use crate::node::{Ino, Looks, Turn};
+use crate::processes::{has_open, is_one_process};
 use crate::save::Occasion;
-use crate::tree::Tree;
+use crate::tree::{Handle, Tree};
 use crate::volume::Volume;
 use fuser::{Errno, FileAttr, TimeOrNow};
 use std::ffi::OsStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How a file is opened.
+/// How a file is opened, and by which thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Opening {
+    pub(crate) is_reader: bool,
     pub(crate) is_writer: bool,
     pub(crate) is_emptied: bool,
+    pub(crate) thread: u32,
 }
 
-/// By which handle something is done, and by which thread; 0 is the kernel itself.
+/// By which handle something is done, 0 if by none, and by which thread; 0 is the kernel itself.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Through {
     pub(crate) handle: u64,
@@ -58,12 +62,15 @@ impl Volume {
 
     fn open_in(&self, tree: &mut Tree, ino: Ino, opening: Opening) -> Result<(u64, bool), Errno> {
         if opening.is_emptied && tree.file(ino)?.size > 0 {
-            self.change_at_hand(tree, ino, &Change::Resize(0))?;
+            let through = Through { handle: 0, thread: opening.thread };
+            self.change_at_hand(tree, ino, &Change::Resize(0), through)?;
+        } else if opening.is_reader {
+            tree.note_read(ino, opening.thread);
         }
         let file = tree.file_mut(ino)?;
         let keeps_pages = file.epoch == file.epoch_opened;
         file.epoch_opened = file.epoch;
-        let handle = tree.open(ino, opening.is_emptied)?;
+        let handle = tree.open(ino, opening.is_emptied, opening.thread)?;
         Ok((handle, keeps_pages))
     }
 
@@ -87,6 +94,9 @@ impl Volume {
             Some(ino) => (ino, opening),
             None => {
                 let ino = tree.make(parent, name, looks, false, now)?;
+                let file = tree.file_mut(ino)?;
+                file.is_exclusive = is_new;
+                file.writer = opening.thread;
                 (ino, Opening { is_emptied: true, ..opening })
             }
         };
@@ -106,13 +116,8 @@ impl Volume {
         data: &[u8],
         is_appending: bool,
     ) -> Result<bool, Errno> {
-        let mut tree = self.tree();
-        let change = placed(&tree, ino, offset, data, is_appending)?;
-        let is_done = self.change_at_hand(&mut tree, ino, &change)?;
-        if is_done {
-            tree.note_write(through);
-        }
-        Ok(is_done)
+        let change = placed(offset, data, is_appending);
+        self.change_at_hand(&mut self.tree(), ino, &change, through)
     }
 
     /// Writes.
@@ -124,8 +129,7 @@ impl Volume {
         data: &[u8],
         is_appending: bool,
     ) -> Result<(), Errno> {
-        let change = placed(&self.tree(), ino, offset, data, is_appending)?;
-        self.change(ino, change, |tree| tree.note_write(through)).await
+        self.change(ino, placed(offset, data, is_appending), through).await
     }
 
     /// What closing a descriptor comes to; `None` if the file is to be saved.
@@ -133,26 +137,42 @@ impl Volume {
     /// Every program that is started closes what it inherited: that is no end of somebody else's
     /// writing. Whoever wrote closes too, and the last descriptor at the latest saves.
     pub(crate) fn flush_at_hand(&self, ino: Ino, through: Through) -> Option<Result<(), Errno>> {
-        let writer = self.tree().handles.get(&through.handle).map_or(0, |handle| handle.writer);
-        let is_others = !is_one_process(writer, through.thread);
+        let handle = self.tree().handles.get(&through.handle).copied()?;
+        // Looked up without the lock: it reads files of the machine.
+        let ends = match handle.has_written {
+            true => is_one_process(handle.writer, through.thread) != Some(false),
+            false => handle.has_touched && self.is_last_of_opener(ino, &handle, through.thread),
+        };
         let mut tree = self.tree();
-        let handle = tree.handles.get_mut(&through.handle)?;
-        if handle.has_written && is_others {
+        if handle.has_written && !ends {
             return Some(Ok(()));
         }
-        if handle.has_written {
+        let is_pending = tree.file(ino).is_ok_and(|file| file.is_dirty);
+        if handle.has_written || ends && is_pending {
+            let handle = tree.handles.get_mut(&through.handle)?;
             handle.has_written = false;
             handle.has_touched = false;
             // If it waits to be settled, it waits from now on.
             if let Ok(file) = tree.file_mut(ino) {
-                file.settle_at = file.settle_at.filter(|_| file.is_parked);
+                file.settle_at = file.settle_at.filter(|_| file.is_parked || file.is_owed);
             }
             return None;
         }
         // A copy of the descriptor hears of the same failure.
-        let error = handle.error;
         let is_refused = tree.file(ino).is_ok_and(|file| file.refusal().is_some());
-        Some(error.filter(|_| is_refused).map_or(Ok(()), Err))
+        Some(handle.error.filter(|_| is_refused).map_or(Ok(()), Err))
+    }
+
+    /// Whether a file that was only made or emptied is done with: whoever opened it closes its last
+    /// descriptor. A shell closes a copy before the program has written anything; so where nothing
+    /// can be known of descriptors, only what `O_EXCL` made is done with, which others wait for.
+    fn is_last_of_opener(&self, ino: Ino, handle: &Handle, thread: u32) -> bool {
+        let is_exclusive = self.tree().file(ino).is_ok_and(|file| file.is_exclusive);
+        match is_one_process(handle.opener, thread) {
+            Some(false) => false,
+            Some(true) => has_open(thread, ino).map_or(is_exclusive, |is_open| !is_open),
+            None => is_exclusive && has_open(thread, ino) != Some(true),
+        }
     }
 
     /// Remembers what a handle's save came to.
@@ -162,21 +182,23 @@ impl Volume {
         }
     }
 
-    /// Makes a file durable, whatever its name.
+    /// Makes a file durable. One that waits to be renamed is that by its rename: until then the file
+    /// that it replaces is whole.
     pub(crate) async fn sync(self: &Arc<Self>, ino: Ino) -> Result<(), Errno> {
         let is_parked = self.tree().file(ino).is_ok_and(|file| file.is_parked);
         if is_parked {
             self.settle(ino).await?;
         }
-        self.save(ino, Occasion::Demand).await
+        self.save(ino, Occasion::Close).await
     }
 
     /// Ends a handle; gives the file's turn if it is still to be saved.
     pub(crate) fn release(&self, ino: Ino, handle: u64) -> Option<Turn> {
         let mut tree = self.tree();
         let handle = tree.handles.remove(&handle)?;
+        let node = tree.get(ino).ok()?;
+        let is_passing = tree.lasting(node.parent, &node.name) == Lasting::Passing;
         let node = tree.get_mut(ino).ok()?;
-        let is_passing = names::lasting(&node.name) == Lasting::Passing;
         let is_linked = node.is_linked;
         let file = node.file_mut().ok()?;
         file.opens = file.opens.saturating_sub(1);
@@ -197,38 +219,34 @@ impl Volume {
     pub(crate) async fn resize(
         self: &Arc<Self>,
         ino: Ino,
-        through: Option<Through>,
+        through: Through,
         size: u64,
     ) -> Result<(), Errno> {
+        let is_by_path = through.handle == 0;
         if is_history(ino) {
             return Err(Errno::EROFS);
         }
         {
             let tree = self.tree();
             tree.check_writable(ino)?;
-            if through.is_none() && !tree.get(ino)?.is_linked {
+            if is_by_path && !tree.get(ino)?.is_linked {
                 return Err(Errno::ESTALE);
             }
         }
-        let note = |tree: &mut Tree| {
-            if let Some(through) = through {
-                tree.note_write(through);
-            }
-        };
         let before = self.tree().file(ino)?.size;
-        if before == size && through.is_none() {
+        if before == size && is_by_path {
             let now = self.now();
             self.tree().get_mut(ino)?.touch(now);
             return Ok(());
         }
-        self.change(ino, Change::Resize(size), note).await?;
-        if through.is_some() {
+        self.change(ino, Change::Resize(size), through).await?;
+        if !is_by_path {
             return Ok(());
         }
         match self.save(ino, Occasion::Close).await {
             // Too large or not text now; the next write may change that, so it stays as it is here.
             Ok(()) | Err(Errno::EFBIG | Errno::EILSEQ | Errno::ENAMETOOLONG) => Ok(()),
-            Err(errno) => Err(errno),
+            Err(errno) => Err(errno::of_path_call(errno)),
         }
     }
 
@@ -261,7 +279,10 @@ impl Volume {
         node.looks.mode = mode.map_or(node.looks.mode, |mode| (mode & 0o7777) as u16);
         node.looks.uid = uid.unwrap_or(node.looks.uid);
         node.looks.gid = gid.unwrap_or(node.looks.gid);
-        node.times.read = read.map_or(node.times.read, at);
+        if let Some(read) = read {
+            node.times.read = at(read);
+            node.times.is_read_set = true;
+        }
         if let Some(written) = written {
             node.times.written = at(written);
             node.times.is_written_set = true;
@@ -270,30 +291,8 @@ impl Volume {
     }
 }
 
-/// Where a write goes: who appends writes at the end as it is now, which the kernel may not know.
-fn placed<'d>(
-    tree: &Tree,
-    ino: Ino,
-    offset: u64,
-    data: &'d [u8],
-    is_appending: bool,
-) -> Result<Change<'d>, Errno> {
-    let is_elsewhere = is_appending && tree.file(ino)?.size != offset;
-    Ok(if is_elsewhere { Change::Append(data) } else { Change::Write(offset, data) })
-}
-
-/// Whether two threads are of one process, as far as can be told.
-fn is_one_process(one: u32, two: u32) -> bool {
-    let process = |thread: u32| {
-        let status = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?;
-        line.trim().parse::<u32>().ok()
-    };
-    if one == two || one == 0 || two == 0 {
-        return true;
-    }
-    match (process(one), process(two)) {
-        (Some(one), Some(two)) => one == two,
-        _ => true,
-    }
+/// What a write changes: who appends writes at the end as it will be then, which the kernel may not
+/// know.
+fn placed(offset: u64, data: &[u8], is_appending: bool) -> Change<'_> {
+    if is_appending { Change::Append(offset, data) } else { Change::Write(offset, data) }
 }

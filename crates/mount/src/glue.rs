@@ -113,7 +113,8 @@ impl Filesystem for Glue {
             let set = volume.set_attributes(ino.0, mode, uid, gid, atime, mtime);
             return answer(&volume, set);
         };
-        let through = handle.map(|handle| Through { handle: handle.0, thread: request.pid() });
+        let handle = handle.map_or(0, |handle| handle.0);
+        let through = Through { handle, thread: request.pid() };
         self.later(async move {
             let resized = volume.resize(ino.0, through, size).await;
             let set =
@@ -196,7 +197,7 @@ impl Filesystem for Glue {
 
     fn rename(
         &self,
-        _: &Request,
+        request: &Request,
         parent: INodeNo,
         name: &OsStr,
         to_parent: INodeNo,
@@ -217,19 +218,21 @@ impl Filesystem for Glue {
             Err(errno) => return reply.error(errno),
         };
         let may_replace = !flags.contains(RenameFlags::RENAME_NOREPLACE);
-        let (parent, to_parent) = (parent.0, to_parent.0);
+        let (parent, to_parent, thread) = (parent.0, to_parent.0, request.pid());
         let volume = Arc::clone(&self.0);
         self.later(async move {
-            let asked = Renaming { parent, name, to_parent, to_name, may_replace };
+            let asked = Renaming { parent, name, to_parent, to_name, may_replace, thread };
             let done = volume.rename(&asked).await;
             send(reply, done);
         });
     }
 
-    fn open(&self, _: &Request, ino: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
+    fn open(&self, request: &Request, ino: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
         let opening = Opening {
+            is_reader: flags.acc_mode() != OpenAccMode::O_WRONLY,
             is_writer: flags.acc_mode() != OpenAccMode::O_RDONLY,
             is_emptied: flags.0 & O_TRUNC != 0,
+            thread: request.pid(),
         };
         match self.0.open(ino.0, opening) {
             Ok((handle, keeps_pages)) => {
@@ -253,7 +256,12 @@ impl Filesystem for Glue {
         flags: i32,
         reply: ReplyCreate,
     ) {
-        let opening = Opening { is_writer: true, is_emptied: flags & O_TRUNC != 0 };
+        let opening = Opening {
+            is_reader: OpenFlags(flags).acc_mode() != OpenAccMode::O_WRONLY,
+            is_writer: true,
+            is_emptied: flags & O_TRUNC != 0,
+            thread: request.pid(),
+        };
         let is_new = flags & O_EXCL != 0;
         match self.0.create(parent.0, name, looks(request, mode), opening, is_new) {
             Ok((attr, ttl, handle)) => {
@@ -265,7 +273,7 @@ impl Filesystem for Glue {
 
     fn read(
         &self,
-        _: &Request,
+        request: &Request,
         ino: INodeNo,
         _: FileHandle,
         offset: u64,
@@ -288,7 +296,11 @@ impl Filesystem for Glue {
                 }
             });
         }
-        let at_hand = self.0.bytes_at_hand(&self.0.tree(), ino.0);
+        let at_hand = {
+            let mut tree = self.0.tree();
+            tree.note_read(ino.0, request.pid());
+            self.0.bytes_at_hand(&tree, ino.0)
+        };
         match at_hand {
             Ok(Some(bytes)) => send(&bytes, reply),
             Ok(None) => self.later(async move {
@@ -385,7 +397,7 @@ impl Filesystem for Glue {
             let volume = Arc::clone(&self.0);
             self.later(async move {
                 // Nobody hears it; what is refused is marked and said in the log.
-                let _ = volume.save_this(ino.0, turn, Occasion::Close).await;
+                let _ = volume.save_this(ino.0, turn, Occasion::Release).await;
             });
         }
         reply.ok();
@@ -515,8 +527,7 @@ impl Filesystem for Glue {
         let through = Through { handle: handle.0, thread: request.pid() };
         self.later(async move {
             let least = offset.saturating_add(length);
-            let note = |tree: &mut crate::tree::Tree| tree.note_write(through);
-            let done = volume.change(ino.0, Change::Reserve(least), note).await;
+            let done = volume.change(ino.0, Change::Reserve(least), through).await;
             send(reply, done);
         });
     }

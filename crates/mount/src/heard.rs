@@ -40,13 +40,15 @@ impl Tree {
         self.places[store].hidden.remove(&memory);
         let Some(ino) = self.by_memory.remove(&memory) else { return outdated };
         let path = self.path(ino);
+        let is_scratch =
+            self.get(ino).is_ok_and(|node| names::lasting(&node.name) == names::Lasting::Scratch);
         let Ok(file) = self.file_mut(ino) else { return outdated };
         if file.is_parked {
             let origin = file.saved.as_ref().map(|saved| (store, saved.path.clone()));
             self.parked.retain(|at, _| Some(at) != origin.as_ref());
         }
         let Ok(file) = self.file_mut(ino) else { return outdated };
-        let stays = file.is_dirty || file.is_parked;
+        let stays = file.is_dirty || file.is_parked && is_scratch;
         let is_left = file.is_dirty && file.opens == 0;
         file.lose();
         if is_left {
@@ -90,6 +92,7 @@ impl Tree {
             file.take_up(Arc::clone(&entry));
             file.epoch += u64::from(before.digest != entry.digest);
             node.times.is_written_set &= before.digest == entry.digest;
+            node.times.is_read_set &= before.digest == entry.digest;
             node.stamp(entry.updated_at);
             outdated.push(Outdated::Node(ino));
         }
@@ -356,7 +359,7 @@ mod tests {
     fn a_change_finds_a_file_that_could_not_follow_before() {
         let mut tree = tree();
         let ino = known(&mut tree, 1, "/a");
-        tree.file_mut(ino).unwrap().soil(Arc::default());
+        tree.file_mut(ino).unwrap().soil(Arc::default(), None);
         let there = unsaved(&mut tree, "b");
         tree.hear(0, entry(1, 2, "/b"));
         assert_eq!(tree.find(0, "/a"), Some(ino), "what is unsaved stays where it is");

@@ -22,6 +22,8 @@ mod mounting;
 mod names;
 mod node;
 pub mod port;
+mod processes;
+mod readers;
 mod remove;
 mod rename;
 mod rename_directory;

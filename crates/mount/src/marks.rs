@@ -86,7 +86,8 @@ impl fmt::Display for Mark {
         let Self { ino, looks, times, seen } = self;
         write!(f, "{ino} {:o} {} {} ", looks.mode, looks.uid, looks.gid)?;
         write!(f, "{} {} ", Nanos(times.read), Nanos(times.written))?;
-        write!(f, "{} {} ", Nanos(times.changed), u8::from(times.is_written_set))?;
+        let set = u8::from(times.is_written_set) | u8::from(times.is_read_set) << 1;
+        write!(f, "{} {set} ", Nanos(times.changed))?;
         match seen {
             Seen::Version(version) => write!(f, "{version}"),
             Seen::Newest(Some(at)) => write!(f, "{}", at.as_micros()),
@@ -104,7 +105,9 @@ fn parse(line: &str) -> Option<(Ino, Mark)> {
     let (uid, gid) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
     let mut time = || words.next()?.parse::<Nanos>().ok().map(|it| it.0);
     let (read, written, changed) = (time()?, time()?, time()?);
-    let is_written_set = words.next()? == "1";
+    // The second bit is newer than the format; whoever does not know it reads a time that moves.
+    let set: u8 = words.next()?.parse().ok()?;
+    let (is_written_set, is_read_set) = (set & 1 != 0, set & 2 != 0);
     let seen = match words.next()? {
         "-" => Seen::Newest(None),
         word => match word.parse() {
@@ -112,7 +115,7 @@ fn parse(line: &str) -> Option<(Ino, Mark)> {
             Err(_) => Seen::Version(word.parse().ok()?),
         },
     };
-    let times = Times { read, written, changed, is_written_set };
+    let times = Times { read, written, changed, is_written_set, is_read_set };
     let mark = Mark { ino, looks: Looks { mode, uid, gid }, times, seen };
     words.next().is_none().then_some((key, mark))
 }

@@ -52,24 +52,84 @@ fn is_scratch(name: &str) -> bool {
         || name.starts_with(".nfs0")
 }
 
-/// `sed -i`, rsync, Python's tempfile, mktemp, GIO, and whatever calls itself temporary.
+/// So many letters, digits or `_`.
+fn is_random(text: &str, count: usize) -> bool {
+    text.len() == count && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Six characters behind a dot may be a word such as `.config`; that of mktemp is seldom one.
+fn looks_random(text: &str) -> bool {
+    is_random(text, 6)
+        && text.bytes().any(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+}
+
+/// `sed -i`, `perl -i`, `patch`, rsync, Python's tempfile, mktemp, GIO, KDE, Claude Code, VS Code,
+/// JetBrains, npm's write-file-atomic, and whatever calls itself temporary.
 fn is_passing(name: &str) -> bool {
-    let random = |text: &str, count: usize| {
-        text.len() == count && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    let (stem, ending) = match name.rfind('.') {
+        Some(dot) => (&name[..dot], Some(&name[dot + 1..])),
+        None => ("", None),
     };
-    // Six characters behind a dot may be a word such as `.config`; that of mktemp is seldom one.
-    let looks_random = |text: &str| {
-        random(text, 6)
-            && text.bytes().any(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
-    };
-    let ending = name.rfind('.').map(|dot| &name[dot + 1..]);
-    name.strip_prefix("sed").is_some_and(|rest| random(rest, 6))
-        || name.strip_prefix("tmp").is_some_and(|rest| random(rest, 8))
-        || (name.starts_with('.')
-            && name[1..].contains('.')
-            && ending.is_some_and(|it| random(it, 6)))
-        || ending.is_some_and(|it| it == "tmp" || looks_random(it))
+    name.strip_prefix("sed").is_some_and(|rest| is_random(rest, 6))
+        || name.strip_prefix("XX").is_some_and(|rest| is_random(rest, 6))
+        || name.strip_prefix("tmp").is_some_and(|rest| is_random(rest, 8))
+        || (stem.starts_with('.') && stem.len() > 1 && ending.is_some_and(|it| is_random(it, 6)))
+        || ending.is_some_and(|it| {
+            it == "tmp"
+                || it == "vsctmp"
+                || looks_random(it)
+                || it.strip_prefix('o').is_some_and(looks_random)
+                // A hash in digits; fewer of them may be a date.
+                || (stem.contains('.') && (9..=10).contains(&it.len()) && is_number(it))
+        })
+        || is_marked_by_process(name)
+        || ["___jb_tmp___", "___jb_old___"].iter().any(|end| name.ends_with(end))
         || [".goutputstream-", ".!", ".tmp"].iter().any(|start| name.starts_with(start))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `name.tmp.<process>.<hex>`.
+fn is_marked_by_process(name: &str) -> bool {
+    let Some((_, rest)) = name.rsplit_once(".tmp.") else { return false };
+    let Some((process, mark)) = rest.split_once('.') else { return is_number(rest) };
+    is_number(process) && !mark.is_empty() && mark.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The names of files beside which a file of this name is passing: what is behind them (and before
+/// them a dot) is what programs put behind the name of the file that they are about to replace.
+pub(crate) fn originals(name: &str) -> impl Iterator<Item = &str> {
+    let cuts = name.char_indices().map(|(at, _)| at).filter(|at| *at > 0);
+    let stems = cuts.filter(|at| is_for_a_moment(&name[*at..])).map(|at| &name[..at]);
+    stems
+        .flat_map(|stem| [Some(stem), stem.strip_prefix('.').filter(|it| !it.is_empty())])
+        .flatten()
+}
+
+/// Whether this is what programs put behind the name of a file they are about to replace.
+fn is_for_a_moment(suffix: &str) -> bool {
+    let Some(ending) = suffix.strip_prefix('.') else { return false };
+    ["tmp", "temp", "new", "part", "bck"].iter().any(|start| ending.starts_with(start))
+        || (ending.len() > 4 && is_number(ending))
+}
+
+/// Whether a file of the first name that is renamed to the second becomes its own backup, so that
+/// something else is about to take its place.
+pub(crate) fn is_backup(name: &str, to: &str) -> bool {
+    to.strip_prefix(name).is_some_and(|suffix| suffix.starts_with(['.', '~', '_', '-']))
+}
+
+/// The same where a file of the second name is there already: only what is called a backup replaces
+/// one without being its next version.
+pub(crate) fn is_called_backup(name: &str, to: &str) -> bool {
+    let suffix = to.strip_prefix(name).unwrap_or_default();
+    let word = suffix.trim_start_matches(['.', '_', '-']).trim_end_matches('_');
+    is_backup(name, to)
+        && (suffix == "~"
+            || is_number(word)
+            || ["bak", "bck", "backup", "old", "orig", "save", "jb_old", "prev"].contains(&word))
 }
 
 /// A file name as a segment of a path: UTF-8, short enough, and without what no path may have.
@@ -159,6 +219,14 @@ mod tests {
             "notes.md.kL8sQ2",
             ".!123!notes",
             ".tmp-write",
+            "notes.md.tmp.4711.8f3a2b1c",
+            "notes.md.tmp.4711",
+            "notes.md.vsctmp",
+            "notes.md___jb_tmp___",
+            "notes.md___jb_old___",
+            "XXl1wwpB",
+            "notes.md.oRLZiIQ",
+            "package.json.3892734511",
         ] {
             assert_eq!(lasting(name), Lasting::Passing, "{name}");
         }
@@ -187,9 +255,44 @@ mod tests {
             "README.md.bak",
             "日本語.md",
             "x.package",
+            "notes.tmp.md",
+            "notes.tmp.x.y",
+            "XXL.md",
+            "notes.md.20240101",
+            "notes.md.orderly",
+            "a.3892734511",
+            "notes.md.new",
         ] {
             assert_eq!(lasting(name), Lasting::Kept, "{name}");
         }
+    }
+
+    #[test]
+    fn what_is_behind_the_name_of_a_neighbour_tells_too() {
+        let is_beside = |name, original| originals(name).any(|it| it == original);
+        for name in [
+            "f.md.new",
+            ".f.md.new",
+            "f.md.part",
+            "f.md.12345",
+            "f.md.tmp2",
+            "f.md.bck1",
+            "f.md.temp",
+        ] {
+            assert!(is_beside(name, "f.md"), "{name}");
+        }
+        for name in ["f.md.1", "f.md.bak", "f.mdx", "f.md", "f.md.next", "new", ".new"] {
+            assert!(!is_beside(name, "f.md"), "{name}");
+        }
+    }
+
+    #[test]
+    fn backups_are_told_by_what_they_are_backups_of() {
+        for name in ["f.md.bak", "f.md~", "f.md_old", "f.md-1", "f.md___jb_old___", "f.md.1"] {
+            assert!(is_backup("f.md", name) && is_called_backup("f.md", name), "{name}");
+        }
+        assert!(is_backup("notes", "notes.md") && !is_called_backup("notes", "notes.md"));
+        assert!(!is_backup("f.md", "g.md.bak") && !is_backup("f.md", "f.mdx"));
     }
 
     #[test]

@@ -48,13 +48,15 @@ pub(crate) struct Times {
     pub(crate) read: SystemTime,
     pub(crate) written: SystemTime,
     pub(crate) changed: SystemTime,
-    /// Whether somebody set the time of writing, which then outlives a save.
+    /// Whether the time of writing was set by a program, which then outlives a save.
     pub(crate) is_written_set: bool,
+    /// The same of the time of reading.
+    pub(crate) is_read_set: bool,
 }
 
 impl Times {
     pub(crate) fn all(at: SystemTime) -> Self {
-        Self { read: at, written: at, changed: at, is_written_set: false }
+        Self { read: at, written: at, changed: at, is_written_set: false, is_read_set: false }
     }
 }
 
@@ -115,8 +117,8 @@ pub(crate) struct Refused {
 pub(crate) struct File {
     /// The memory, as last heard of; none if the server has none.
     pub(crate) saved: Option<Arc<Entry>>,
-    /// Whether the server has the memory elsewhere than it is shown: renamed to a scratch name, and
-    /// maybe about to be replaced.
+    /// Whether the server has the memory elsewhere than it is shown: renamed to a scratch name or to
+    /// that of a backup, and maybe about to be replaced.
     pub(crate) is_parked: bool,
     /// The bytes, while the server does not have them.
     pub(crate) held: Option<Arc<Vec<u8>>>,
@@ -127,6 +129,17 @@ pub(crate) struct File {
     /// Counts changes of the bytes made here.
     pub(crate) generation: u64,
     pub(crate) base: Option<Base>,
+    /// Whether every change since `base` added bytes at the end, through `O_APPEND`.
+    pub(crate) is_appended: bool,
+    /// The thread that made the first change since `base`; 0 if the kernel did.
+    pub(crate) writer: u32,
+    /// Whether `O_EXCL` made the file, which is no memory yet: then nothing else may be there.
+    pub(crate) is_exclusive: bool,
+    /// Whether a save got no answer, so that the server may have these bytes already.
+    pub(crate) is_uncertain: bool,
+    /// Whether the bytes are to become a memory of their own: this was the backup of a memory that
+    /// stayed with the file that took its place.
+    pub(crate) is_owed: bool,
     pub(crate) refused: Option<Refused>,
     /// Open handles.
     pub(crate) opens: u32,
@@ -158,7 +171,8 @@ impl File {
 
     /// A new file that is nowhere yet.
     pub(crate) fn new() -> Self {
-        Self { held: Some(Arc::default()), is_dirty: true, generation: NEW, ..Self::default() }
+        let held = Some(Arc::default());
+        Self { held, is_dirty: true, is_appended: true, generation: NEW, ..Self::default() }
     }
 
     /// Is what the server has, with nothing of its own.
@@ -170,12 +184,16 @@ impl File {
         self.is_dirty = false;
         self.base = None;
         self.refused = None;
+        self.is_exclusive = false;
+        self.is_uncertain = false;
+        self.is_owed = false;
     }
 
-    /// Starts to be changed, from these bytes.
-    pub(crate) fn soil(&mut self, bytes: Arc<Vec<u8>>) {
+    /// Has these bytes, which the server does not have. The first time, they started from `base`.
+    pub(crate) fn soil(&mut self, bytes: Arc<Vec<u8>>, base: Option<Base>) {
         if !self.is_dirty {
-            self.base = self.saved.as_deref().map(Base::of);
+            self.base = base;
+            self.is_appended = base.is_some();
             self.is_dirty = true;
         }
         self.size = bytes.len() as u64;
@@ -187,6 +205,7 @@ impl File {
         self.saved = None;
         self.is_parked = false;
         self.base = None;
+        self.is_appended = false;
     }
 
     /// Whether these bytes were refused already, just as they are.
@@ -267,7 +286,9 @@ impl Node {
         if !self.times.is_written_set {
             self.times.written = at;
             // Nobody keeps track of reading: it is read when it is written, as after mounting again.
-            self.times.read = at;
+            if !self.times.is_read_set {
+                self.times.read = at;
+            }
         }
         self.times.changed = at;
     }

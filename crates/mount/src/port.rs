@@ -102,8 +102,14 @@ pub enum Act {
         /// Changed attributes.
         attributes: Box<AttributesPatch>,
     },
-    /// Adds text at the end, with nothing in between.
-    Append(String),
+    /// Adds text at the end.
+    Append {
+        /// What to add.
+        text: String,
+        /// Whether it starts a line of its own: a line break comes before it where the memory's text
+        /// does not end with one.
+        is_own_line: bool,
+    },
     /// Removes the memory; its history stays.
     Remove,
 }

@@ -114,6 +114,7 @@ impl Tree {
         self.enter(to, entry);
         if let Ok(file) = self.file_mut(to) {
             file.base = Some(crate::node::Base::of(entry));
+            file.is_appended = false;
             file.saved = Some(Arc::clone(entry));
         }
     }

@@ -5,9 +5,9 @@
 use crate::errno;
 use crate::names::{self, Lasting};
 use crate::node::{Base, Ino};
-use crate::port::{At, Edit, Entry, Refusal};
+use crate::port::{At, Done, Edit, Entry, Refusal};
 use crate::remove::removal;
-use crate::save::put;
+use crate::save::{Next, SEALED, put, repeated};
 use crate::tree::Tree;
 use crate::volume::{Outdated, Volume};
 use fuser::Errno;
@@ -25,6 +25,8 @@ pub(crate) struct Renaming {
     pub(crate) to_parent: Ino,
     pub(crate) to_name: String,
     pub(crate) may_replace: bool,
+    /// The thread that asked.
+    pub(crate) thread: u32,
 }
 
 /// What the file that moves is afterwards.
@@ -45,6 +47,7 @@ struct Seen {
     is_parked: bool,
     is_being_written: bool,
     is_refused: bool,
+    is_dirty: bool,
     theirs: Option<Arc<Entry>>,
     is_over_parked: bool,
     /// Who has taken the place of a parked memory that is replaced.
@@ -64,10 +67,28 @@ struct Plan {
     heir_of: Option<Ino>,
     /// Whether the moving file still has to be saved at its new place.
     is_to_save: bool,
+    /// Where the edit makes a new memory.
+    makes: Option<MemoryPath>,
+    /// What the content that is replaced is expected to be.
+    base: Option<Base>,
+}
+
+impl Plan {
+    /// The next version of the memory that is replaced.
+    fn writing(&self, target: &Entry, text: String) -> Edit {
+        let expect = Expect::Digest(self.base.map_or(target.digest, |base| base.digest));
+        Edit { at: At::Memory(target.memory), expect, act: put(Some(text), None) }
+    }
+
+    /// Whether this is not where a new memory was to be: a store that keeps each text once has it.
+    fn is_elsewhere(&self, entry: &Entry) -> bool {
+        self.makes.as_ref().is_some_and(|path| *path != entry.path)
+    }
 }
 
 impl Volume {
     pub(crate) async fn rename(self: &Arc<Self>, asked: &Renaming) -> Result<(), Errno> {
+        let mut unseen = None;
         for _ in 0..ATTEMPTS_MAX {
             let (from, over, store) = {
                 let tree = self.tree();
@@ -98,28 +119,40 @@ impl Volume {
             if resolve(&self.tree(), asked)? != (from, over) {
                 continue;
             }
-            if self.rename_file(asked, store, from, over).await? {
-                return Ok(());
+            match self.rename_file(asked, store, from, over).await? {
+                Next::Saved => return Ok(()),
+                Next::Again => {}
+                Next::Unseen(memory) if unseen == Some(memory) => {
+                    let (from, to) = (&asked.name, &asked.to_name);
+                    tracing::warn!(from, to, why = SEALED, "not renamed");
+                    return Err(Errno::EACCES);
+                }
+                Next::Unseen(memory) => unseen = Some(memory),
             }
         }
-        Err(Errno::ESTALE)
+        Err(Errno::EBUSY)
     }
 
-    /// False if the server has it otherwise, and the tree knows that now.
+    /// Once more if the server has it otherwise, and the tree knows that now.
     async fn rename_file(
         self: &Arc<Self>,
         asked: &Renaming,
         store: usize,
         from: Ino,
         over: Option<Ino>,
-    ) -> Result<bool, Errno> {
+    ) -> Result<Next, Errno> {
         let mut plan = self.plan(asked, store, from, over).await?;
         let edits = std::mem::take(&mut plan.edits);
         let both = [Some(from), over];
         self.tree().set_saving(both, true);
         let done = self.carry_out(store, edits).await;
         let adopted = match done {
-            Ok(entry) => self.adopt(asked, &plan, entry).map(|()| None),
+            Ok(Some(Done { entry, operation: None })) if plan.is_elsewhere(&entry) => {
+                let (to, why) = (&asked.to_name, repeated(&entry));
+                tracing::warn!(to, why, "not renamed");
+                Err(Errno::EEXIST)
+            }
+            Ok(done) => self.adopt(asked, &plan, done.map(|done| done.entry)).map(|()| None),
             Err(refusal) => Ok(Some(refusal)),
         };
         self.tree().set_saving(both, false);
@@ -128,10 +161,10 @@ impl Volume {
             None if plan.is_to_save => {
                 // It is at its new place whatever comes of it, and what is refused is marked.
                 let _ = self.save_in_turn(from, crate::save::Occasion::Close).await;
-                Ok(true)
+                Ok(Next::Saved)
             }
-            None => Ok(true),
-            Some(refusal) => self.recover(&plan, refusal).await,
+            None => Ok(Next::Saved),
+            Some(refusal) => self.recover(asked, &plan, refusal).await,
         }
     }
 
@@ -140,13 +173,13 @@ impl Volume {
         self: &Arc<Self>,
         store: usize,
         mut edits: Vec<Edit>,
-    ) -> Result<Option<Entry>, Refusal> {
+    ) -> Result<Option<Done>, Refusal> {
         let done = match edits.len() {
             0 => None,
             1 => Some(self.edit(store, edits.remove(0)).await?),
             _ => self.edit_all(store, edits).await?.pop(),
         };
-        Ok(done.map(|done| done.entry))
+        Ok(done)
     }
 
     async fn plan(
@@ -175,6 +208,7 @@ impl Volume {
                 is_parked: file.is_parked,
                 is_being_written,
                 is_refused: file.refused.is_some(),
+                is_dirty: file.is_dirty,
                 theirs,
                 is_over_parked,
                 heir,
@@ -182,7 +216,7 @@ impl Volume {
                 path,
             }
         };
-        let Seen { mine, is_parked, is_being_written, is_refused, theirs, .. } = seen;
+        let Seen { mine, is_parked, is_being_written, is_refused, is_dirty, theirs, .. } = seen;
         let (is_over_parked, heir, heir_of, path) =
             (seen.is_over_parked, seen.heir, seen.parked, seen.path);
         let inherited = match heir_of {
@@ -197,8 +231,17 @@ impl Volume {
             identity: Identity::Kept,
             heir_of: heir_of.filter(|_| theirs.is_none()),
             is_to_save: false,
+            makes: None,
+            base: None,
         };
-        let lasting = names::lasting(&asked.to_name);
+        let lasting = self.tree().lasting(asked.to_parent, &asked.to_name);
+        let is_replaced = theirs.is_some() && !is_over_parked;
+        let is_backup = asked.parent == asked.to_parent
+            && !is_dirty
+            && if is_replaced { names::is_called_backup } else { names::is_backup }(
+                &asked.name,
+                &asked.to_name,
+            );
         if is_over_parked {
             // What it replaces was parked: that memory is its heir's, or goes.
             match (&theirs, heir) {
@@ -208,8 +251,12 @@ impl Volume {
             }
         }
         let target = theirs.filter(|_| !is_over_parked).or(inherited);
+        plan.base = target.as_deref().map(|target| {
+            let read = self.tree().readers.outdated(target.memory, asked.thread, target.digest);
+            read.unwrap_or_else(|| Base::of(target))
+        });
         match (mine, target) {
-            (Some(_), target) if lasting == Lasting::Scratch => {
+            (Some(_), target) if is_backup || lasting == Lasting::Scratch => {
                 plan.edits.extend(target.map(|it| removal(it.memory)));
                 plan.identity = Identity::Parked;
             }
@@ -222,13 +269,13 @@ impl Volume {
             (Some(mine), Some(target)) => {
                 let text = self.text_of(from).await?;
                 plan.edits.push(removal(mine.memory));
-                plan.edits.push(writing(&target, text));
+                plan.edits.push(plan.writing(&target, text));
                 plan.identity = Identity::Written;
             }
             (None, Some(target)) if is_being_written => plan.identity = Identity::Awaited(target),
             (None, Some(target)) => {
                 let text = self.text_of(from).await?;
-                plan.edits.push(writing(&target, text));
+                plan.edits.push(plan.writing(&target, text));
                 plan.identity = Identity::Written;
             }
             (None, None) if is_being_written || lasting != Lasting::Kept => {}
@@ -236,7 +283,9 @@ impl Volume {
             (None, None) if is_refused => plan.is_to_save = true,
             (None, None) => {
                 let act = put(Some(self.text_of(from).await?), None);
-                plan.edits.push(Edit { at: At::Path(path?), expect: Expect::Absent, act });
+                let path = path?;
+                plan.makes = Some(path.clone());
+                plan.edits.push(Edit { at: At::Path(path), expect: Expect::Absent, act });
                 plan.identity = Identity::Written;
             }
         }
@@ -275,13 +324,18 @@ impl Volume {
             (Identity::Parked, _) => tree.park(plan.store, plan.from)?,
             (Identity::Awaited(target), _) => {
                 tree.bequeath(target, plan.from);
-                tree.file_mut(plan.from)?.base = Some(Base::of(target));
+                let file = tree.file_mut(plan.from)?;
+                file.base = plan.base;
+                file.writer = asked.thread;
             }
             (Identity::Written, Some(entry)) => {
                 if let Some(mine) = mine {
                     tree.by_memory.remove(&mine.memory);
                 }
                 tree.release(plan.from);
+                if let Some(before) = plan.base {
+                    tree.readers.carry(entry.memory, before.digest, Base::of(&entry));
+                }
                 outdated.extend(tree.written(plan.store, plan.from, &entry));
             }
             (Identity::Kept, entry) => {
@@ -305,7 +359,12 @@ impl Volume {
     }
 
     /// After a refusal: the tree hears how it is, and if that was all, the rename can be planned anew.
-    async fn recover(self: &Arc<Self>, plan: &Plan, refusal: Refusal) -> Result<bool, Errno> {
+    async fn recover(
+        self: &Arc<Self>,
+        asked: &Renaming,
+        plan: &Plan,
+        refusal: Refusal,
+    ) -> Result<Next, Errno> {
         let (mine, theirs) = {
             let tree = self.tree();
             let saved = |ino: Ino| tree.file(ino).ok().and_then(|file| file.saved.clone());
@@ -316,35 +375,33 @@ impl Volume {
                 for entry in [mine, theirs].into_iter().flatten() {
                     self.refresh(plan.store, entry.memory).await?;
                 }
-                Ok(false)
+                Ok(Next::Again)
             }
             Refusal::Taken { memory: Some(memory), .. } => {
-                self.refresh(plan.store, *memory).await?;
-                Ok(false)
+                let found = self.refresh(plan.store, *memory).await?;
+                Ok(if found.is_some() { Next::Again } else { Next::Unseen(*memory) })
             }
             Refusal::ExpectFailed => {
-                let Some(theirs) = theirs else { return Err(errno::of(&refusal)) };
+                let Some(theirs) = theirs else { return Err(Errno::EBUSY) };
                 let bytes = self.bytes(plan.from).await?;
                 let found = self.refresh(plan.store, theirs.memory).await?;
-                if found.is_some_and(|it| it.digest != crate::save::digest(&bytes)) {
+                if let Some(found) = found.filter(|it| it.digest != crate::save::digest(&bytes)) {
                     let name = theirs.path.as_str().rsplit('/').next().unwrap_or_default();
                     self.put_aside(plan.store, &theirs.path, name, &bytes).await?;
-                    return Err(Errno::ESTALE);
+                    // It has been told what is there now: its next rename replaces that.
+                    let (memory, base) = (found.memory, Base::of(&found));
+                    self.tree().readers.note(memory, asked.thread, Some(base));
+                    return Err(Errno::EBUSY);
                 }
-                Ok(false)
+                Ok(Next::Again)
             }
-            _ => Err(errno::of(&refusal)),
+            _ => Err(errno::of_path_call(errno::of(&refusal))),
         }
     }
 }
 
 fn moving(entry: &Entry, to: MemoryPath) -> Edit {
     Edit { at: At::Memory(entry.memory), expect: Expect::Present, act: put(None, Some(to)) }
-}
-
-fn writing(target: &Entry, text: String) -> Edit {
-    let (at, expect) = (At::Memory(target.memory), Expect::Digest(target.digest));
-    Edit { at, expect, act: put(Some(text), None) }
 }
 
 fn resolve(tree: &Tree, asked: &Renaming) -> Result<(Ino, Option<Ino>), Errno> {
@@ -376,7 +433,7 @@ fn check_kinds(tree: &Tree, asked: &Renaming, from: Ino, over: Option<Ino>) -> R
 }
 
 impl Tree {
-    /// A memory is shown under a scratch name, and the server is not told yet.
+    /// A memory is shown under a scratch name or as its own backup, and the server is not told yet.
     fn park(&mut self, store: usize, ino: Ino) -> Result<(), Errno> {
         let file = self.file_mut(ino)?;
         file.is_parked = true;
@@ -445,7 +502,7 @@ impl Tree {
     /// A file that is no memory yet and was renamed to a passing name waits anew.
     fn resettle(&mut self, ino: Ino) {
         let Ok(node) = self.get(ino) else { return };
-        let is_passing = names::lasting(&node.name) == Lasting::Passing
+        let is_passing = self.lasting(node.parent, &node.name) == Lasting::Passing
             && node.file().is_ok_and(|file| file.saved.is_none() && file.opens == 0);
         if is_passing {
             self.wait(ino);

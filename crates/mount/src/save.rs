@@ -4,21 +4,27 @@
 use crate::errno;
 use crate::names::{self, Lasting};
 use crate::node::{Base, Ino, NEW, Refused, Turn};
-use crate::port::{Act, At, Edit, Entry, Refusal};
+use crate::port::{Act, At, Done, Edit, Entry, Refusal};
 use crate::volume::{Outdated, Volume};
 use fuser::Errno;
-use loci_model::{AttributesPatch, Digest, Expect, MemoryPath, limit};
+use loci_model::{AttributesPatch, Digest, Expect, MemoryId, MemoryPath, limit};
 use std::sync::Arc;
 
 /// How often a save that lost a race is tried again.
 const ATTEMPTS_MAX: u32 = 6;
 
+/// What is in the way where a memory is that no model may see.
+pub(crate) const SEALED: &str = "a sealed memory is there";
+
 /// Why something is saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Occasion {
-    /// A descriptor was closed: files that will be renamed in a moment can wait.
+    /// A descriptor is being closed or synced: files that will be renamed in a moment can wait,
+    /// because until then the file that they replace is whole.
     Close,
-    /// It has to be durable now.
+    /// The last descriptor was closed before, and has been answered: the times are known.
+    Release,
+    /// It is stored now, whatever its name. Its times are known, too.
     Demand,
 }
 
@@ -32,16 +38,43 @@ pub(crate) struct Draft {
     pub(crate) digest: Digest,
     pub(crate) generation: u64,
     pub(crate) base: Option<Base>,
+    /// Whether everything since `base`, or since nothing, was added at the end.
+    pub(crate) is_appended: bool,
+    /// Whether the server may have had these bytes before without answering.
+    pub(crate) is_uncertain: bool,
+    /// Whether nothing else may be there.
+    pub(crate) is_exclusive: bool,
+    /// The thread that began to change the file.
+    pub(crate) writer: u32,
+    /// Whether programs know the times of the file already, which then stay.
+    pub(crate) keeps_times: bool,
     /// The memory to write to; none makes one.
     pub(crate) memory: Option<Arc<Entry>>,
     /// The file under a scratch name that has been this memory until now.
     pub(crate) heir_of: Option<Ino>,
 }
 
+impl Draft {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// What was added at the end, if the file was changed in no other way: it can be added to
+    /// whatever is there by now. Bytes that the server may have already are not added again.
+    pub(crate) fn added(&self) -> Option<&str> {
+        let from = usize::try_from(self.base.map_or(0, |base| base.size_bytes)).ok()?;
+        let is_addition = self.is_appended && !self.is_uncertain && !self.is_exclusive;
+        let added = self.bytes.get(from..).filter(|added| is_addition && !added.is_empty())?;
+        std::str::from_utf8(added).ok()
+    }
+}
+
 /// What comes after an attempt.
 pub(crate) enum Next {
     Saved,
     Again,
+    /// This memory was in the way, and is not there for those who may see what models may see.
+    Unseen(MemoryId),
 }
 
 /// A whole content.
@@ -79,16 +112,28 @@ impl Volume {
         ino: Ino,
         occasion: Occasion,
     ) -> Result<(), Errno> {
+        if self.is_kept_backup(ino)? {
+            self.settle_in_turn(ino, true).await?;
+        }
+        let mut unseen = None;
         for _ in 0..ATTEMPTS_MAX {
             let Some(draft) = self.draft(ino, occasion)? else { return Ok(()) };
+            let generation = draft.generation;
             let next = self.attempt(draft).await;
             let mut tree = self.tree();
             if let Ok(file) = tree.file_mut(ino) {
                 file.is_saving = false;
             }
             tree.forget(ino, 0);
-            if let Next::Saved = next? {
-                return Ok(());
+            drop(tree);
+            match next? {
+                Next::Saved => return Ok(()),
+                Next::Again => {}
+                // One that was just removed would be gone now.
+                Next::Unseen(memory) if unseen == Some(memory) => {
+                    return self.refuse(ino, generation, Errno::EACCES, SEALED);
+                }
+                Next::Unseen(memory) => unseen = Some(memory),
             }
         }
         let generation = self.tree().file(ino)?.generation;
@@ -104,11 +149,11 @@ impl Volume {
         };
         // A parked memory is settled before it is written to.
         let is_parked = file.is_parked;
-        match names::lasting(&name) {
+        match tree.lasting(node.parent, &name) {
             _ if is_parked => return Ok(None),
             _ if file.saved.is_some() => {}
             Lasting::Scratch => return Ok(None),
-            Lasting::Passing if occasion == Occasion::Close => {
+            Lasting::Passing if occasion != Occasion::Demand => {
                 if file.settle_at.is_none() {
                     tree.wait(ino);
                 }
@@ -117,6 +162,8 @@ impl Volume {
             Lasting::Passing | Lasting::Kept => {}
         }
         let (generation, base, memory) = (file.generation, file.base, file.saved.clone());
+        let (is_uncertain, is_exclusive) = (file.is_uncertain, file.is_exclusive);
+        let (writer, is_made) = (file.writer, generation == NEW);
         let path = match names::path(&tree.path(ino)) {
             Ok(path) => path,
             Err(errno) => {
@@ -126,15 +173,32 @@ impl Volume {
         };
         let parked = tree.parked.get(&(store, path.clone())).copied().filter(|_| memory.is_none());
         let inherited = parked.and_then(|ino| tree.file(ino).ok()?.saved.clone());
-        let base = base.or_else(|| inherited.as_deref().map(Base::of));
+        // What takes the place of a memory adds nothing to it.
+        let is_appended = tree.file(ino)?.is_appended && inherited.is_none();
+        let read = parked.and_then(|ino| tree.expected_by(ino, writer));
+        let base = base.or(read).or_else(|| inherited.as_deref().map(Base::of));
         tree.file_mut(ino)?.is_saving = true;
         drop(tree);
         let digest = digest(&bytes);
         let memory = memory.or(inherited);
         let heir_of = parked;
-        let draft =
-            Draft { store, ino, name, path, bytes, digest, generation, base, memory, heir_of };
-        Ok(Some(draft))
+        Ok(Some(Draft {
+            store,
+            ino,
+            name,
+            path,
+            bytes,
+            digest,
+            generation,
+            base,
+            is_appended,
+            is_uncertain,
+            is_exclusive,
+            writer,
+            keeps_times: is_made || occasion != Occasion::Close,
+            memory,
+            heir_of,
+        }))
     }
 
     async fn attempt(self: &Arc<Self>, draft: Draft) -> Result<Next, Errno> {
@@ -150,11 +214,18 @@ impl Volume {
                 self.refuse(draft.ino, draft.generation, Errno::EILSEQ, "is not UTF-8 text");
             return refused.map(|()| Next::Saved);
         };
-        if let Some(memory) = draft.memory.as_ref().filter(|it| it.digest == draft.digest) {
+        // The same line that others have added is another line.
+        let is_there = |it: &&Arc<Entry>| it.digest == draft.digest && draft.added().is_none();
+        if let Some(memory) = draft.memory.as_ref().filter(is_there) {
             self.conclude(&draft, memory);
             return Ok(Next::Saved);
         }
         let edit = match (&draft.memory, draft.base) {
+            (Some(memory), Some(base)) if let Some(added) = draft.added() => Edit {
+                at: At::Memory(memory.memory),
+                expect: Expect::Digest(base.digest),
+                act: Act::Append { text: added.to_owned(), is_own_line: false },
+            },
             (Some(memory), Some(base)) => Edit {
                 at: At::Memory(memory.memory),
                 expect: Expect::Digest(base.digest),
@@ -172,6 +243,13 @@ impl Volume {
             },
         };
         match self.edit(draft.store, edit).await {
+            // A store that keeps each text once has it elsewhere.
+            Ok(Done { entry, operation: None })
+                if draft.memory.is_none() && entry.path != draft.path =>
+            {
+                let why = repeated(&entry);
+                self.refuse(draft.ino, draft.generation, Errno::EEXIST, &why).map(|()| Next::Saved)
+            }
             Ok(done) => {
                 self.conclude(&draft, &done.entry);
                 Ok(Next::Saved)
@@ -180,6 +258,11 @@ impl Volume {
                 self.reconcile(&draft, refusal).await
             }
             Err(refusal) => {
+                if matches!(refusal, Refusal::Unreachable(_))
+                    && let Ok(file) = self.tree().file_mut(draft.ino)
+                {
+                    file.is_uncertain = true;
+                }
                 let (number, why) = (errno::of(&refusal), errno::reason(&refusal));
                 self.refuse(draft.ino, draft.generation, number, &why).map(|()| Next::Saved)
             }
@@ -200,22 +283,25 @@ impl Volume {
         }
         let entry = Arc::new(newest);
         tree.changes += 1;
+        if let Some(before) = draft.base {
+            tree.readers.carry(entry.memory, before.digest, Base::of(&entry));
+        }
         tree.enter(draft.ino, &entry);
         if let Ok(node) = tree.get_mut(draft.ino)
             && let Ok(file) = node.file_mut()
         {
             if file.generation == draft.generation {
                 file.take_up(Arc::clone(&entry));
-                node.stamp(entry.updated_at);
+                if !draft.keeps_times {
+                    node.stamp(entry.updated_at);
+                }
             } else {
+                file.is_exclusive = false;
+                file.is_uncertain = false;
                 file.base = Some(Base::of(&entry));
                 file.source = Some((entry.memory, entry.version));
                 file.saved = Some(Arc::clone(&entry));
             }
-        }
-        if draft.generation == NEW {
-            // The kernel was told to believe in its times for a while.
-            outdated.push(Outdated::Attributes(draft.ino));
         }
         tree.put_in_place(draft.ino, &entry, &mut outdated);
         outdated.extend(tree.verify(draft.store, entry.memory));
@@ -246,7 +332,7 @@ impl Volume {
     pub(crate) async fn refresh(
         &self,
         store: usize,
-        memory: loci_model::MemoryId,
+        memory: MemoryId,
     ) -> Result<Option<Entry>, Errno> {
         let heard = self.ask(self.port.entry(self.stores[store], memory)).await;
         let (outdated, entry): (Vec<Outdated>, _) = match heard {
@@ -257,6 +343,11 @@ impl Volume {
         self.outdate(outdated);
         Ok(entry)
     }
+}
+
+/// Why a new file is not stored in a store that keeps each text once.
+pub(crate) fn repeated(entry: &Entry) -> String {
+    format!("the store keeps each text once, and has this one at {}", entry.path)
 }
 
 /// The digest of bytes, which need not be text.

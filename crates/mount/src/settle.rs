@@ -96,24 +96,40 @@ impl Volume {
 
     /// Decides about one file.
     pub(crate) async fn settle(self: &Arc<Self>, ino: Ino) -> Result<(), Errno> {
-        let is_parked = {
+        let (is_parked, is_owed) = {
             let mut tree = self.tree();
             let file = tree.file_mut(ino)?;
-            if file.opens > 0 && !file.is_parked {
+            if file.opens > 0 && !file.is_parked && !file.is_owed {
                 file.settle_at = None;
                 return Ok(());
             }
-            file.is_parked
+            (file.is_parked, file.is_owed)
         };
         if is_parked {
-            self.settle_parked(ino).await
-        } else {
-            self.tree().decide(ino);
-            self.save(ino, Occasion::Demand).await
+            return self.settle_parked(ino).await;
         }
+        if is_owed {
+            self.tree().wait(ino);
+            let bytes = self.bytes(ino).await?;
+            let mut tree = self.tree();
+            let file = tree.file_mut(ino)?;
+            if file.is_owed && !file.is_dirty {
+                file.soil(bytes, None);
+            }
+        }
+        self.tree().decide(ino);
+        self.save(ino, Occasion::Demand).await
     }
 
-    /// A memory that was renamed to a scratch name, with nothing in its place: it moves.
+    /// Whether this is a memory that was renamed to a name that lasts, and was written there.
+    pub(crate) fn is_kept_backup(&self, ino: Ino) -> Result<bool, Errno> {
+        let tree = self.tree();
+        let node = tree.get(ino)?;
+        let is_written = node.file()?.is_parked && node.file()?.is_dirty;
+        Ok(is_written && names::lasting(&node.name) != names::Lasting::Scratch)
+    }
+
+    /// A memory that was renamed to a scratch name or to that of a backup.
     async fn settle_parked(self: &Arc<Self>, ino: Ino) -> Result<(), Errno> {
         let (turn, store) = {
             let tree = self.tree();
@@ -122,17 +138,37 @@ impl Volume {
         };
         let _turn = turn.lock().await;
         let _gate = self.gates[store].read().await;
-        let (entry, to) = {
+        if self.settle_in_turn(ino, false).await? {
+            return Ok(());
+        }
+        self.save_in_turn(ino, Occasion::Demand).await
+    }
+
+    /// With nothing in its place it moves. Says whether it goes on waiting for what is there and will
+    /// be its next version; if it must not, it is that file's memory from now on.
+    pub(crate) async fn settle_in_turn(
+        self: &Arc<Self>,
+        ino: Ino,
+        must_end: bool,
+    ) -> Result<bool, Errno> {
+        let (entry, to, store) = {
             let mut tree = self.tree();
             let to = names::path(&tree.path(ino));
+            let store = tree.get(ino)?.store;
             let file = tree.file_mut(ino)?;
-            let Some(entry) = file.saved.clone().filter(|_| file.is_parked) else { return Ok(()) };
+            let Some(entry) = file.saved.clone().filter(|_| file.is_parked) else {
+                return Ok(false);
+            };
             file.settle_at = Some(Instant::now() + SETTLE_AFTER);
-            if tree.find(store, entry.path.as_str()).is_some() {
-                // Somebody is about to write what comes next.
-                return Ok(());
+            if let Some(heir) = tree.heir(store, &entry).filter(|_| must_end) {
+                tree.unpark(ino);
+                tree.bequeath(&entry, heir);
+                return Ok(false);
             }
-            (entry, to?)
+            if tree.find(store, entry.path.as_str()).is_some() {
+                return Ok(true);
+            }
+            (entry, to?, store)
         };
         let at = At::Memory(entry.memory);
         let edit = Edit { at, expect: Expect::Present, act: put(None, Some(to)) };
@@ -152,7 +188,7 @@ impl Volume {
             }
             Err(refusal) => return Err(errno::of(&refusal)),
         }
-        self.save_in_turn(ino, Occasion::Demand).await
+        Ok(false)
     }
 
     /// Settles everything, because the mount ends.
@@ -194,12 +230,13 @@ impl Volume {
             .values()
             .filter(|node| node.is_linked)
             .filter_map(|node| {
-                let file = node.file().ok().filter(|file| file.is_dirty)?;
+                let file = node.file().ok().filter(|file| file.is_dirty || file.is_owed)?;
                 let is_scratch =
                     file.saved.is_none() && names::lasting(&node.name) == names::Lasting::Scratch;
                 let why = match &file.refused {
                     _ if is_scratch => return None,
                     Some(refused) => refused.why.clone(),
+                    None if file.is_owed => "its text could not be read from the server".to_owned(),
                     None => "was not closed".to_owned(),
                 };
                 let slug = &tree.places[node.store].seen.slug;

@@ -81,7 +81,7 @@ impl Queue {
 fn size(edit: &Edit) -> usize {
     match &edit.act {
         Act::Put { text, .. } => text.as_ref().map_or(0, String::len),
-        Act::Append(text) => text.len(),
+        Act::Append { text, .. } => text.len(),
         Act::Remove => 0,
     }
 }
@@ -149,7 +149,7 @@ mod tests {
 
     fn edit(bytes: usize) -> Edit {
         let (at, expect) = (At::Memory(MemoryId::from_u128(1)), Expect::Present);
-        Edit { at, expect, act: Act::Append("x".repeat(bytes)) }
+        Edit { at, expect, act: Act::Append { text: "x".repeat(bytes), is_own_line: false } }
     }
 
     #[test]

@@ -5,9 +5,10 @@
 //! has another number, because it was renamed, is known by its mark (`marks`).
 
 use crate::marks::Marks;
-use crate::names;
+use crate::names::{self, Lasting};
 use crate::node::{Body, Directory, File, Ino, Looks, Node, ROOT, Times};
 use crate::port::{Entry, StoreSeen};
+use crate::readers::Readers;
 use foldhash::{HashMap, HashSet};
 use fuser::Errno;
 use loci_model::{Access, Content, MemoryId, MemoryPath, StoreId, Timestamp};
@@ -36,8 +37,10 @@ pub(crate) struct Handle {
     pub(crate) has_written: bool,
     /// The thread that wrote last; none if the kernel wrote by itself.
     pub(crate) writer: u32,
-    /// Whether it created or emptied the file, which counts when the last descriptor is closed.
+    /// Whether it created or emptied the file, which counts when its opener closes it.
     pub(crate) has_touched: bool,
+    /// The thread that opened it.
+    pub(crate) opener: u32,
     /// What its last save was refused with.
     pub(crate) error: Option<Errno>,
 }
@@ -51,6 +54,8 @@ pub(crate) struct Tree {
     /// Files shown under a scratch name, by where the server has them.
     pub(crate) parked: HashMap<(usize, MemoryPath), Ino>,
     pub(crate) handles: HashMap<u64, Handle>,
+    /// What processes have read of memories.
+    pub(crate) readers: Readers,
     /// Memories that are gone, for whoever hears of them late.
     pub(crate) gone: HashSet<MemoryId>,
     /// Files that wait to be settled.
@@ -84,6 +89,7 @@ impl Tree {
             by_memory: HashMap::default(),
             parked: HashMap::default(),
             handles: HashMap::default(),
+            readers: Readers::default(),
             gone: HashSet::default(),
             unsettled: HashSet::default(),
             expiring: BTreeSet::new(),
@@ -182,6 +188,18 @@ impl Tree {
             let shown = names::shown(segment);
             self.child(at, shown.as_deref().unwrap_or(segment)).ok().flatten()
         })
+    }
+
+    /// How long a file is likely to live under a name in a directory, by what else is there.
+    pub(crate) fn lasting(&self, parent: Ino, name: &str) -> Lasting {
+        let is_file = |name: &str| {
+            let there = self.child(parent, name).ok().flatten();
+            there.is_some_and(|ino| self.file(ino).is_ok())
+        };
+        match names::lasting(name) {
+            Lasting::Kept if names::originals(name).any(is_file) => Lasting::Passing,
+            lasting => lasting,
+        }
     }
 
     /// The number that the path of an inode gives.
@@ -311,10 +329,11 @@ impl Tree {
     }
 
     /// Opens a file.
-    pub(crate) fn open(&mut self, ino: Ino, has_touched: bool) -> Result<u64, Errno> {
+    pub(crate) fn open(&mut self, ino: Ino, has_touched: bool, opener: u32) -> Result<u64, Errno> {
         self.file_mut(ino)?.opens += 1;
         self.next_handle += 1;
-        let handle = Handle { ino, has_written: false, writer: 0, has_touched, error: None };
+        let (has_written, writer, error) = (false, 0, None);
+        let handle = Handle { ino, has_written, writer, has_touched, opener, error };
         self.handles.insert(self.next_handle, handle);
         Ok(self.next_handle)
     }

@@ -131,7 +131,8 @@ impl Volume {
         let _turn = turn.lock().await;
         let _gate = self.gates[store].read().await;
         // A file that is no memory yet becomes one first.
-        self.save_in_turn(ino, crate::save::Occasion::Demand).await?;
+        let saved = self.save_in_turn(ino, crate::save::Occasion::Demand).await;
+        saved.map_err(errno::of_path_call)?;
         let Some(entry) = self.tree().file(ino)?.saved.clone() else {
             return Err(Errno::EOPNOTSUPP);
         };

@@ -26,6 +26,7 @@ macro_rules! for_each_contract_case {
                 a_memory_of_another_store_is_not_found
                 an_unknown_store_takes_no_edits
                 append_creates_then_joins
+                an_append_starts_a_line_where_it_is_asked_to
                 replace_changes_one_occurrence
                 attributes_alone_make_a_version_and_keep_the_content
                 every_attribute_comes_back

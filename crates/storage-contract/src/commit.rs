@@ -233,6 +233,23 @@ pub async fn append_creates_then_joins(db: Db) {
     assert_eq!(world.text_at("/log").await.unwrap(), "one\ntwo");
 }
 
+/// On texts that are kept whole and on those that share what they have in common.
+pub async fn an_append_starts_a_line_where_it_is_asked_to(db: Db) {
+    let world = World::new(db).await;
+    for (name, before) in [("/short", String::from("one")), ("/long", "one ".repeat(1000))] {
+        let line = |text: &str| append_line(name, text);
+        world.put(name, &before).await;
+        world.edit(line("two\n")).await.unwrap();
+        world.commit(vec![line("three\n"), line("four")]).await.unwrap();
+        world.edit(line("five\n")).await.unwrap();
+        let text = world.text_at(name).await.unwrap();
+        assert!(text == format!("{before}\ntwo\nthree\nfour\nfive\n"), "{name}");
+    }
+    world.edit(append_line("/new", "first\n")).await.unwrap();
+    assert_eq!(world.text_at("/new").await.unwrap(), "first\n");
+    world.assert_sound().await;
+}
+
 pub async fn replace_changes_one_occurrence(db: Db) {
     let world = World::new(db).await;
     world.put("/a", "red red blue").await;

@@ -1,7 +1,7 @@
 //! The small world every case plays in: one workspace, one principal, one store, a clock that moves
 //! a second with each write, and short words for the edits.
 
-use loci_model::edit::Occurrence;
+use loci_model::edit::{Occurrence, Separator};
 use loci_model::policy::{
     self, AdminPass, BrowsePass, ConvenePass, ManagePass, ReadPass, SearchPass, SharePass, System,
     WritePass,
@@ -475,7 +475,18 @@ pub fn describe(id: MemoryId, attributes: Attributes) -> Edit {
 pub fn append(at: &str, text: &str) -> Edit {
     let op = EditOp::Append {
         text: text.to_owned(),
-        separator: "\n".into(),
+        separator: Separator::Always("\n".into()),
+        to: None,
+        attributes: AttributesPatch::default(),
+    };
+    edit_at(At::Path(None, path(at)), op)
+}
+
+/// The same, on a line of its own.
+pub fn append_line(at: &str, text: &str) -> Edit {
+    let op = EditOp::Append {
+        text: text.to_owned(),
+        separator: Separator::IfMissing("\n".into()),
         to: None,
         attributes: AttributesPatch::default(),
     };

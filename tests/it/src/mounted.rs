@@ -69,6 +69,12 @@ impl Mounted {
         assert!(!is_mounted(&self.at), "still mounted");
     }
 
+    /// Ends it as the machine would, in the middle of whatever it does; the place is dead then.
+    pub fn kill(mut self) {
+        self.child.kill().expect("our own child can be killed");
+        self.child.wait().expect("our own child can be waited for");
+    }
+
     /// SIGTERM, and how the process ended if it did in time.
     fn end(&mut self) -> Option<ExitStatus> {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);

@@ -26,6 +26,8 @@ const fn of(name: &'static str, test: u64, deep: u64, what: &'static str) -> Amo
 /// Every amount.
 pub const AMOUNTS: &[Amount] = &[
     of("any_text_cases", 500, 2_000, "random texts given to the extractor"),
+    of("append_lines", 1_600, 16_000, "lines that two mounts and the API append in one run"),
+    of("append_runs", 2, 20, "runs of appending, with nothing killed"),
     of("chaos_millis", 2_000, 2_000, "milliseconds of load in one run of the cluster chaos test"),
     of(
         "chaos_seeds",

@@ -8,6 +8,7 @@ use super::record::{guid_of, new_path, places};
 use super::render::Payload;
 use super::targs::Targs;
 use loci_engine::{Context, Error, Purpose};
+use loci_model::edit::Separator;
 use loci_model::query::{Direction, Filter, ListItem, ListOrder, ListQuery};
 use loci_model::{
     At, AttributesPatch, Content, Edit, EditOp, Expect, OnSame, Patch, StoreId, Timestamp, View,
@@ -219,7 +220,7 @@ fn addition(
         Some((path, attributes)) => (Some(path), attributes),
         None => (None, AttributesPatch::default()),
     };
-    let (text, separator) = (text.to_owned(), String::new());
+    let (text, separator) = (text.to_owned(), Separator::default());
     Edit {
         at,
         expect,

@@ -170,7 +170,7 @@ async fn against_those_who_never_look() {
                     Edit {
                         op: loci_model::EditOp::Append {
                             text: String::from("."),
-                            separator: String::new(),
+                            separator: loci_model::edit::Separator::default(),
                             to: None,
                             attributes: loci_model::AttributesPatch::default(),
                         },

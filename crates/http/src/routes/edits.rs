@@ -9,6 +9,7 @@ use crate::error::{Failure, Result};
 use crate::extract::{Authed, Id, JsonBody};
 use axum::Json;
 use axum::extract::State;
+use loci_model::edit::Separator;
 use loci_model::{
     At, AttributesPatch, Content, Edit, EditOp, Expect, MemoryPath, OnSame, Outcome, StoreId,
     Timestamp, limit,
@@ -79,6 +80,17 @@ pub(crate) enum OpName {
     Remove,
 }
 
+/// When the separator of an append is put.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SeparateName {
+    /// Whatever the old text ends with.
+    #[default]
+    Always,
+    /// Unless the old text ends with it: a line break then starts a line of its own.
+    IfMissing,
+}
+
 /// One edit: of the memory at a path, or with an id.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -101,6 +113,8 @@ pub(crate) struct EditRequest {
     text: Option<String>,
     /// What to put between the old text and the new (`append`).
     separator: Option<String>,
+    /// Whether to put it there always, or only if the old text does not end with it (`append`).
+    separate: Option<SeparateName>,
     /// What to do when nothing would change.
     #[serde(default)]
     on_same: OnSameName,
@@ -119,6 +133,7 @@ impl EditRequest {
         only(self.attributes.is_some(), "attributes", &[OpName::Put, OpName::Append])?;
         only(self.text.is_some(), "text", &[OpName::Append])?;
         only(self.separator.is_some(), "separator", &[OpName::Append])?;
+        only(self.separate.is_some(), "separate", &[OpName::Append])?;
         let at = match (self.path, self.memory_id) {
             (Some(path), None) => At::Path(None, MemoryPath::parse(&path)?),
             (None, Some(id)) => {
@@ -137,7 +152,7 @@ impl EditRequest {
             },
             OpName::Append => EditOp::Append {
                 text: self.text.ok_or_else(|| Failure::invalid("text: must be given"))?,
-                separator: self.separator.unwrap_or_default(),
+                separator: separator(self.separator, self.separate),
                 to: None,
                 attributes,
             },
@@ -149,6 +164,14 @@ impl EditRequest {
             OnSameName::Record => OnSame::Record,
         };
         Ok(Edit { at, expect, on_same, op })
+    }
+}
+
+fn separator(text: Option<String>, when: Option<SeparateName>) -> Separator {
+    let text = text.unwrap_or_default();
+    match when.unwrap_or_default() {
+        SeparateName::Always => Separator::Always(text),
+        SeparateName::IfMissing => Separator::IfMissing(text),
     }
 }
 

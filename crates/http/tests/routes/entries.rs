@@ -174,6 +174,8 @@ async fn a_batch_happens_whole_or_not_at_all() {
         json!({"edits": [{"op": "remove", "path": "/b", "content": "x"}]}),
         json!({"edits": [{"op": "append", "path": "/b"}]}),
         json!({"edits": [{"op": "put", "path": "/b", "text": "x"}]}),
+        json!({"edits": [{"op": "put", "path": "/b", "content": "x", "separate": "always"}]}),
+        json!({"edits": [{"op": "append", "path": "/b", "text": "x", "separate": "never"}]}),
         json!({"edits": [{"op": "put", "path": "/b", "content": "x", "surprise": 1}]}),
         json!({"edits": [{"op": "put", "path": "/b", "content": "x", "expect": {"type": "sha"}}]}),
         json!({"edits": [{"op": "put", "path": "/b", "attributes": {"precondition": {"type": "revision", "revision": 1}}}]}),
@@ -190,6 +192,21 @@ async fn a_batch_happens_whole_or_not_at_all() {
         .map(|one| one["reason"].as_str().unwrap())
         .collect();
     assert_eq!(reasons, ["mount", "mount", "api", "api", "api"]);
+}
+
+#[tokio::test]
+async fn an_append_puts_its_separator_always_or_where_it_is_missing() {
+    let server = Server::new().await;
+    let store = server.store("notes").await;
+    let append = |text: &str, separate: &str| json!({"op": "append", "path": "/a", "text": text, "separator": "\n", "separate": separate});
+    let edits = json!({"edits": [append("one", "if_missing"), append("two\n", "if_missing"),
+        append("three\n", "if_missing"), append("four", "always")]});
+    let done = server.post(&of(store, "edits"), edits).await.ok();
+    let text = "one\ntwo\nthree\n\nfour";
+    assert_eq!(done["data"][3]["entry"]["size_bytes"], json!(text.len()));
+    let id = done["data"][0]["entry"]["id"].as_str().unwrap();
+    let entry = server.get(&of(store, &format!("entries/{id}?view=full"))).await.ok();
+    assert_eq!(entry["content"], text);
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use crate::arguments::Arguments;
 use crate::place;
 use crate::trouble::Trouble;
 use loci_engine::{Error, Purpose};
-use loci_model::edit::Occurrence;
+use loci_model::edit::{Occurrence, Separator};
 use loci_model::{
     At, AttributesPatch, Content, Edit, EditOp, Expect, MemoryPath, OnSame, Outcome, StoreId, View,
     limit,
@@ -76,7 +76,7 @@ pub(super) async fn edit(call: &Call<'_>) -> Result<String, Trouble> {
         (None, None, Some(text)) => {
             let op = EditOp::Append {
                 text: text.to_owned(),
-                separator: PARAGRAPH.to_owned(),
+                separator: Separator::Always(PARAGRAPH.to_owned()),
                 to: None,
                 attributes: AttributesPatch::default(),
             };

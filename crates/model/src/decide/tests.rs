@@ -127,12 +127,28 @@ fn append(text: &str, separator: &str) -> Edit {
     Edit {
         op: EditOp::Append {
             text: text.into(),
-            separator: separator.into(),
+            separator: Separator::Always(separator.into()),
             to: None,
             attributes: AttributesPatch::default(),
         },
         ..put("", Expect::Anything)
     }
+}
+
+#[test]
+fn an_append_starts_a_line_of_its_own_where_it_is_asked_to() {
+    let mut edit = append("b\n", "");
+    let EditOp::Append { separator, .. } = &mut edit.op else { panic!("not an append") };
+    *separator = Separator::IfMissing("\n".into());
+    assert!(needs_content(&edit), "what the text ends with is in the text");
+    for (before, added) in [("a", "\nb\n"), ("a\n", "b\n"), ("", "b\n"), ("\na", "\nb\n")] {
+        let Ok(Decision::Modify(next)) = run(&edit, Some(&memory(before))) else {
+            panic!("{before:?} is not modified")
+        };
+        assert_eq!(next.content, NextContent::Extended(added.into()), "{before:?}");
+    }
+    let sealed = Memory { is_sealed: true, ..memory("a") };
+    assert_eq!(run(&edit, Some(&sealed)), Err(Refusal::Sealed));
 }
 
 #[test]

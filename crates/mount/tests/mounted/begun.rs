@@ -7,6 +7,7 @@ use loci_mount::{Mount, Options, Unsaved};
 use loci_mount_memory::MemoryPort;
 use loci_test_kit::budget;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
@@ -115,4 +116,28 @@ pub(crate) fn within(limit: Duration, what: &str, holds: impl Fn() -> bool) {
 /// The error number of something that has to fail.
 pub(crate) fn code<T: std::fmt::Debug>(result: std::io::Result<T>) -> i32 {
     result.unwrap_err().raw_os_error().unwrap()
+}
+
+/// A script in the store's directory, not waited for; what it prints can be asked for.
+pub(crate) fn try_shell(begun: &Begun, script: &str) -> Child {
+    let mut command = Command::new("bash");
+    command.args(["-euo", "pipefail", "-c", script]).current_dir(begun.at(""));
+    command.env("LC_ALL", "C").env("HOME", begun.root().parent().unwrap());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// Runs a script in the store's directory, which must succeed; what it printed.
+pub(crate) fn shell(begun: &Begun, script: &str) -> String {
+    let output = try_shell(begun, script).wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{script}\n{said}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// An extended attribute.
+pub(crate) fn attribute(path: &Path, name: &str) -> Option<String> {
+    let mut value = [0; 300];
+    let length = rustix::fs::getxattr(path, name, &mut value[..]).ok()?;
+    Some(String::from_utf8_lossy(&value[..length]).into_owned())
 }

@@ -43,7 +43,7 @@ fn act_by_api(begun: &Begun, dice: &mut Dice, n: usize) {
     let to = MemoryPath::parse(&format!("/{}", dice.pick(&NAMES))).unwrap();
     let act = match dice.below(4) {
         0 => Act::Remove,
-        1 => Act::Append(format!("line {n}\n")),
+        1 => Act::Append { text: format!("line {n}\n"), is_own_line: false },
         2 => Act::Put { text: None, to: Some(to), attributes: Box::default() },
         _ => Act::Put { text: Some(format!("api {n}\n")), to: None, attributes: Box::default() },
     };

@@ -3,12 +3,16 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod again;
+mod appends;
 mod begun;
 mod crowd;
 mod files;
+mod late;
+mod made;
 mod names;
 mod others;
 mod programs;
 mod refused;
 mod renamed;
+mod saves;
 mod shown;

@@ -9,6 +9,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
+const BUSY: i32 = 16;
 const STALE: i32 = 116;
 const MOMENT: Duration = Duration::from_millis(200);
 const SOON: Duration = Duration::from_secs(3);
@@ -17,6 +18,10 @@ fn edit(begun: &Begun, path: &str, act: Act) {
     let at = At::Path(MemoryPath::parse(path).unwrap());
     let edit = Edit { at, expect: Expect::Present, act };
     begun.port.apply(begun.port.store(0), &[edit]).unwrap();
+}
+
+fn appending(text: &str) -> Act {
+    Act::Append { text: text.into(), is_own_line: false }
 }
 
 fn described(attributes: AttributesPatch) -> Act {
@@ -135,14 +140,14 @@ fn what_is_appended_by_several_is_all_kept() {
     fs::write(begun.at("log"), "start\n").unwrap();
     let mut file = OpenOptions::new().append(true).open(begun.at("log")).unwrap();
     file.write_all(b"mine\n").unwrap();
-    edit(&begun, "/log", Act::Append("theirs\n".into()));
+    edit(&begun, "/log", appending("theirs\n"));
     drop(file);
     assert_eq!(begun.port.text_at(0, "/log").unwrap(), "start\ntheirs\nmine\n");
     within(MOMENT, "all of it", || {
         fs::read_to_string(begun.at("log")).unwrap() == "start\ntheirs\nmine\n"
     });
     // Somebody else's line is there before ours is begun.
-    edit(&begun, "/log", Act::Append("more\n".into()));
+    edit(&begun, "/log", appending("more\n"));
     let mut file = OpenOptions::new().append(true).open(begun.at("log")).unwrap();
     file.write_all(b"end\n").unwrap();
     drop(file);
@@ -214,7 +219,7 @@ fn a_race_lost_by_renaming_is_found_beside_too() {
     begun.port.write(0, "/f", "theirs").unwrap();
     match fs::rename(begun.at("f.tmp"), begun.at("f")) {
         Err(error) => {
-            assert_eq!(error.raw_os_error(), Some(STALE));
+            assert_eq!(error.raw_os_error(), Some(BUSY));
             assert_eq!(begun.port.text_at(0, "/f").unwrap(), "theirs");
             assert_eq!(begun.port.text_at(0, "/f.conflict").unwrap(), "mine");
         }

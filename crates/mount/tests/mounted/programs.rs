@@ -1,22 +1,10 @@
 //! Programs that agents use: a shell, Python, sed, vim, tar, grep, find, git. Versions are counted.
 
-use crate::begun::{Begun, within};
+use crate::begun::{Begun, shell, within};
 use std::fs;
-use std::process::Command;
 use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(4);
-
-/// Runs a script in the store's directory.
-fn shell(begun: &Begun, script: &str) -> String {
-    let mut command = Command::new("bash");
-    command.args(["-euo", "pipefail", "-c", script]).current_dir(begun.at(""));
-    command.env("LC_ALL", "C").env("HOME", begun.root().parent().unwrap());
-    let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{script}\n{said}");
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
 
 #[test]
 fn a_shell() {

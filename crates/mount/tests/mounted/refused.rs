@@ -1,6 +1,6 @@
 //! What the server does not take: the error number, the bytes that stay, and a server that is gone.
 
-use crate::begun::{Begun, Now, PATIENCE, code, within};
+use crate::begun::{Begun, Now, PATIENCE, attribute, code, within};
 use loci_model::Access;
 use loci_mount::port::Refusal;
 use loci_mount_memory::MemoryPort;
@@ -24,12 +24,6 @@ fn synced(path: &Path, bytes: &[u8]) -> i32 {
     let mut file = File::create(path).unwrap();
     file.write_all(bytes).unwrap();
     code(file.sync_all())
-}
-
-fn attribute(path: &Path, name: &str) -> Option<String> {
-    let mut value = [0; 300];
-    let length = rustix::fs::getxattr(path, name, &mut value[..]).ok()?;
-    Some(String::from_utf8_lossy(&value[..length]).into_owned())
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use super::plan::{
     AtPlan, AttributesPlan, ContentPlan, EditPlan, ExpectPlan, OpPlan, PATHS, TEXTS, UNKNOWN,
 };
-use loci_model::edit::Occurrence;
+use loci_model::edit::{Occurrence, Separator};
 use loci_model::query::Filter;
 use loci_model::{
     At, AttributesPatch, Content, Edit, EditOp, Expect, MemoryId, MemoryPath, OnSame, Patch,
@@ -90,7 +90,10 @@ impl Stamps<'_> {
             },
             OpPlan::Append { text, to, attributes } => EditOp::Append {
                 text: text_of(*text),
-                separator: " ".into(),
+                separator: match text % 2 {
+                    0 => Separator::Always(" ".into()),
+                    _ => Separator::IfMissing("e".into()),
+                },
                 to: to.map(path),
                 attributes: self.attributes(attributes),
             },

@@ -1,11 +1,12 @@
 //! The subset of POSIX that a mounted store keeps, as named cases.
 //!
-//! Files and directories, by open, unlink, rename, rmdir, mkdir, truncate, ftruncate, utimensat and
-//! fallocate. The names are the text of `docs/reference/posix.md`: a case that is renamed, added or
+//! Files and directories, by open, unlink, rename, rmdir, mkdir, truncate, ftruncate, utimensat,
+//! fallocate and chmod. The names are the text of `docs/reference/posix.md`: a case that is renamed, added or
 //! taken away changes what is promised. Each runs as root in a directory of its own and becomes
 //! somebody else where it is about permissions.
 
 mod bed;
+mod chmod;
 mod fallocate;
 mod ftruncate;
 mod mkdir;
@@ -39,7 +40,7 @@ const fn case(name: &'static str, run: fn(&Bed) -> Result<()>) -> Case {
 }
 
 /// The calls and the cases of each, in the order of the page.
-pub const CALLS: [(&str, &[&[Case]]); 9] = [
+pub const CALLS: [(&str, &[&[Case]]); 10] = [
     ("open", &[&open::CASES, &open_access::CASES]),
     ("unlink", &[&unlink::CASES]),
     ("rename", &[&rename::CASES, &rename_replace::CASES]),
@@ -49,6 +50,7 @@ pub const CALLS: [(&str, &[&[Case]]); 9] = [
     ("ftruncate", &[&ftruncate::CASES]),
     ("utimensat", &[&utimensat::CASES]),
     ("fallocate", &[&fallocate::CASES]),
+    ("chmod", &[&chmod::CASES]),
 ];
 
 /// Every case with its call.
@@ -83,8 +85,13 @@ pub fn page() -> String {
         "# The POSIX a mounted store keeps\n\n\
          Every line is a case of a test: it is tried on the file system of the machine and on a real \
          mount (`tests/mount/src/posix`), and all of them hold. Files and directories only: hard \
-         links, symbolic links and special files are refused with `EPERM`. What else a mount does \
-         and does not do is in the [guide](../guides/mount.md).\n",
+         links, symbolic links and special files are refused with `EPERM`.\n\n\
+         The limits of memories are limits of files: a file of more than 16 MiB is refused with \
+         `EFBIG` while it is written, so what needs one of 2 GB fails here; one that is larger than \
+         its store allows is refused when it is closed; and a path of more than 1,024 bytes or 20 \
+         levels is refused with `ENAMETOOLONG` when its file is stored. `rename` and `truncate` give \
+         `EBUSY` when someone else wrote the file meanwhile. What else a mount does and does not do \
+         is in the [guide](../guides/mount.md).\n",
     );
     for (call, groups) in CALLS {
         write!(page, "\n## {call}\n\n").expect("a text takes more text");

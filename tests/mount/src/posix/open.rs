@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use rustix::fs::OFlags;
@@ -14,7 +15,7 @@ use super::{Case, case};
 
 const NEW: OFlags = OFlags::CREATE.union(OFlags::WRONLY);
 
-pub(super) const CASES: [Case; 34] = [
+pub(super) const CASES: [Case; 36] = [
     case("O_CREAT makes an empty regular file with one link", |bed| {
         let path = bed.at("new");
         drop(open(&path, NEW, 0o644)?);
@@ -178,5 +179,26 @@ pub(super) const CASES: [Case; 34] = [
         let first = of()?;
         same("the number", &of()?, &first)?;
         same("the number by path", &stat(&path)?.st_ino, &first)
+    }),
+    case("O_CREAT and closing at once leaves times that stay", |bed| {
+        for (name, flags) in [("plain", OFlags::empty()), ("exclusive", OFlags::EXCL)] {
+            let path = bed.at(name);
+            drop(open(&path, OFlags::CREATE | OFlags::WRONLY | flags, 0o644)?);
+            spares(&path, || holds(&path, ""))?;
+        }
+        Ok(())
+    }),
+    case("a program that runs gives ETXTBSY for writing", |bed| {
+        let path = bed.at("program");
+        // By a process of its own: nothing else inherits its descriptor. What it is told when it
+        // closes what is no text does not matter.
+        Command::new("cp").arg("/bin/sleep").arg(&path).stderr(Stdio::null()).status()?;
+        rustix::fs::chmod(&path, super::bed::mode(0o755))?;
+        let mut running = Command::new(&path).arg("60").spawn()?;
+        let tried = refused(open(&path, OFlags::WRONLY, 0), Errno::TXTBSY);
+        running.kill()?;
+        running.wait()?;
+        tried?;
+        allowed(open(&path, OFlags::WRONLY, 0))
     }),
 ];

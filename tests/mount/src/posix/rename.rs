@@ -11,7 +11,7 @@ use super::bed::{
 use super::{Case, case};
 use crate::Person;
 
-pub(super) const CASES: [Case; 27] = [
+pub(super) const CASES: [Case; 28] = [
     case("a file moves with content, mode, owner, inode number and mtime", |bed| {
         let (from, to) = (bed.file("from", "text")?, bed.at("to"));
         give(&from, Person::OWNER, 0o640)?;
@@ -195,5 +195,14 @@ pub(super) const CASES: [Case; 27] = [
         renameat_with(CWD, &from, CWD, &to, RenameFlags::NOREPLACE)?;
         gone(&from)?;
         holds(&to, "text")
+    }),
+    case("refused leaves the times of a file alone that was only made", |bed| {
+        let path = bed.at("file");
+        let flags = rustix::fs::OFlags::CREATE | rustix::fs::OFlags::WRONLY;
+        drop(super::bed::open(&path, flags, 0o644)?);
+        rustix::fs::chmod(bed.root(), super::bed::mode(0o755))?;
+        let to = bed.at("to");
+        let refuse = || Person::STRANGER.does(|| refused(rename(&path, &to), Errno::ACCESS));
+        spares(&path, refuse)
     }),
 ];

@@ -8,7 +8,7 @@ use super::bed::{
 use super::{Case, case};
 use crate::Person;
 
-pub(super) const CASES: [Case; 17] = [
+pub(super) const CASES: [Case; 18] = [
     case("a shorter length keeps the beginning", |bed| {
         let path = bed.file("file", "some text")?;
         truncate(&path, 4)?;
@@ -78,6 +78,13 @@ pub(super) const CASES: [Case; 17] = [
         let refuse = || Person::STRANGER.does(|| refused(truncate(&path, 0), Errno::ACCESS));
         spares(&path, refuse)?;
         holds(&path, "text")
+    }),
+    case("refused leaves the times of a file alone that was only made", |bed| {
+        let path = bed.at("file");
+        let flags = rustix::fs::OFlags::CREATE | rustix::fs::OFlags::WRONLY;
+        drop(open(&path, flags, 0o644)?);
+        let refuse = || Person::STRANGER.does(|| refused(truncate(&path, 0), Errno::ACCESS));
+        spares(&path, refuse)
     }),
     case("in a directory without search permission gives EACCES", |bed| {
         let folder = bed.folder("folder")?;

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use anyhow::Result;
-use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, futimens, utimensat};
+use rustix::fs::{
+    AtFlags, CWD, OFlags, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, futimens, utimensat,
+};
 use rustix::io::Errno;
 
 use super::bed::{
@@ -34,7 +36,7 @@ fn pair(time: Timespec) -> (i64, i64) {
     (time.tv_sec, time.tv_nsec)
 }
 
-pub(super) const CASES: [Case; 18] = [
+pub(super) const CASES: [Case; 19] = [
     case("sets both times of a file to the nanosecond", |bed| {
         let path = bed.file("file", "text")?;
         set(&path, FUTURE, PAST)?;
@@ -103,6 +105,17 @@ pub(super) const CASES: [Case; 18] = [
         set(&path, FUTURE, FUTURE)?;
         set(&path, PAST, OMIT)?;
         same("the times", &of(&path)?, &[pair(PAST), pair(FUTURE)])
+    }),
+    case("UTIME_OMIT keeps the other time of a file that was only made", |bed| {
+        let path = bed.at("file");
+        drop(super::bed::open(&path, OFlags::CREATE | OFlags::WRONLY, 0o644)?);
+        let made = of(&path)?;
+        nap();
+        set(&path, OMIT, PAST)?;
+        same("the times", &of(&path)?, &[made[0], pair(PAST)])?;
+        set(&path, FUTURE, OMIT)?;
+        nap();
+        same("the times", &of(&path)?, &[pair(FUTURE), pair(PAST)])
     }),
     case("UTIME_OMIT for both changes nothing at all", |bed| {
         let path = bed.file("file", "text")?;

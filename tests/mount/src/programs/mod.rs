@@ -8,6 +8,7 @@ mod desk;
 mod editors;
 mod many;
 mod python;
+mod saves;
 mod shell;
 mod trees;
 
@@ -21,7 +22,7 @@ use desk::Desk;
 type Work = fn(&mut Desk<'_>) -> Result<()>;
 
 /// The programs by name, in the order they are tried.
-const PROGRAMS: [(&str, Work); 25] = [
+const PROGRAMS: [(&str, Work); 34] = [
     ("shell-write", shell::write),
     ("shell-append", shell::append),
     ("shell-empty", shell::empty),
@@ -33,6 +34,15 @@ const PROGRAMS: [(&str, Work); 25] = [
     ("python-update", python::update),
     ("sed", editors::sed),
     ("perl", editors::perl),
+    ("saves", saves::sequences),
+    ("sed-backup", saves::sed_backup),
+    ("perl-backup", saves::perl_backup),
+    ("patch", saves::patch),
+    ("patch-backup", saves::patch_backup),
+    ("move-away", saves::move_away),
+    ("ed", saves::ed),
+    ("awk", saves::awk),
+    ("node", saves::node),
     ("vim", editors::vim),
     ("vim-backupcopy-no", editors::vim_backupcopy_no),
     ("vim-backupcopy-yes", editors::vim_backupcopy_yes),

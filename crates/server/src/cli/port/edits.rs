@@ -37,6 +37,8 @@ struct Wire<'a> {
     text: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     separator: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    separate: Option<&'static str>,
 }
 
 /// What must hold.
@@ -73,8 +75,15 @@ impl<'a> Wire<'a> {
                 attributes: patch(attributes),
                 ..about
             },
-            Act::Append(text) => {
-                Self { op: "append", text: Some(text), separator: Some(""), ..about }
+            Act::Append { text, is_own_line: true } => Self {
+                op: "append",
+                text: Some(text),
+                separator: Some("\n"),
+                separate: Some("if_missing"),
+                ..about
+            },
+            Act::Append { text, is_own_line: false } => {
+                Self { op: "append", text: Some(text), ..about }
             }
             Act::Remove => Self { op: "remove", ..about },
         }
@@ -147,6 +156,15 @@ mod tests {
         let expect = json!({"op": "put", "path": "/a", "content": "x",
             "expect": {"type": "absent"}});
         assert_eq!(wire(&edit), expect);
+        let append = |is_own_line| Edit {
+            at: at("/a"),
+            expect: Expect::Anything,
+            act: Act::Append { text: "x".into(), is_own_line },
+        };
+        assert_eq!(wire(&append(false)), json!({"op": "append", "path": "/a", "text": "x"}));
+        let expect = json!({"op": "append", "path": "/a", "text": "x", "separator": "\n",
+            "separate": "if_missing"});
+        assert_eq!(wire(&append(true)), expect);
         let remove = Edit { at: at("/a"), expect: Expect::Anything, act: Act::Remove };
         assert_eq!(wire(&remove), json!({"op": "remove", "path": "/a"}));
     }

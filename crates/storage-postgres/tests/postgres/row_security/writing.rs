@@ -80,7 +80,7 @@ pub(crate) async fn attempt(world: &World, name: &str) -> String {
         "append" => {
             let op = EditOp::Append {
                 text: "intruder".into(),
-                separator: "\n".into(),
+                separator: loci_model::edit::Separator::Always("\n".into()),
                 to: None,
                 attributes: AttributesPatch::default(),
             };

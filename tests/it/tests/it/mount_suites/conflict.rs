@@ -6,11 +6,14 @@ use std::io::Write;
 use std::path::Path;
 use std::thread;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use loci_it::{Loci, Mounted};
 use rustix::io::Errno;
 use serde_json::json;
 
 use super::coherence::wait;
-use super::scene::Scene;
+use super::scene::{Scene, Store};
 
 /// Everything that was ever kept in the store, and everything the mount still shows.
 fn kept(scene: &Scene) -> String {
@@ -121,4 +124,141 @@ fn rivals_in_two_mounts_and_the_api_lose_no_byte() {
     assert!(lost.is_empty(), "lost: {lost:?}");
     let refused = told.iter().filter(|(_, saved)| !saved).count();
     eprintln!("of {} saves {refused} lost a race", told.len());
+}
+
+/// On a mount through the server's URL and on one of its data directory.
+fn on_both(work: impl Fn(&Scene, &Path)) {
+    let scene = Scene::new();
+    work(&scene, scene.mount.at());
+    let local = Loci::on_data(scene.setup.data());
+    let options = ["--flat", "--store", &scene.api.store];
+    let local = Mounted::start(&local, &scene.setup.scratch().join("local"), &options);
+    work(&scene, local.at());
+    local.stop();
+}
+
+/// What the store has at a path, and what is beside it; both are removed.
+fn take(store: &mut Store, path: &str) -> [Option<String>; 2] {
+    let beside = format!("{path}.conflict");
+    let texts = [store.text(path), store.text(&beside)];
+    for path in [path, &beside] {
+        if store.entry(path).is_some() {
+            store.edit(&json!({"op": "remove", "path": path}));
+        }
+    }
+    texts
+}
+
+fn number(error: &std::io::Error) -> Option<Errno> {
+    error.raw_os_error().map(Errno::from_raw_os_error)
+}
+
+#[test]
+fn a_save_by_renaming_that_comes_too_late_is_told() {
+    on_both(|scene, at| {
+        let mut store = scene.witness();
+        for round in 0..5 {
+            let name = format!("notes{round}.md");
+            let (path, next) = (at.join(&name), at.join(format!("{name}.tmp.7.abcdef")));
+            let memory = store.api.put(&format!("/{name}"), "base");
+            wait("the base", || fs::read_to_string(&path).is_ok_and(|text| text == "base"));
+            assert_eq!(fs::read_to_string(&path).unwrap(), "base");
+            store.api.update(&memory.id, &json!({"content": "by the API"}));
+            fs::write(&next, "by the mount").unwrap();
+            // Whether or not the mount has heard of it by now: who reads first writes late.
+            let refused = fs::rename(&next, &path).unwrap_err();
+            assert_eq!(number(&refused), Some(Errno::BUSY), "{refused}");
+            let texts = take(&mut store, &format!("/{name}"));
+            assert_eq!(texts, [Some("by the API".into()), Some("by the mount".into())]);
+            fs::remove_file(&next).unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_save_of_what_was_read_before_others_wrote_is_told() {
+    on_both(|scene, at| {
+        let mut store = scene.witness();
+        let path = at.join("notes.md");
+        let memory = store.api.put("/notes.md", "base");
+        wait("the base", || fs::read_to_string(&path).is_ok_and(|text| text == "base"));
+        store.api.update(&memory.id, &json!({"content": "by the API"}));
+        // Seen by its size, which is no reading.
+        wait("the change", || fs::metadata(&path).unwrap().len() == 10);
+        let write = |text: &str| {
+            let mut file = File::create(&path)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        };
+        let refused = write("by the mount").unwrap_err();
+        assert_eq!(number(&refused), Some(Errno::STALE), "{refused}");
+        write("by the mount again").unwrap();
+        let texts = take(&mut store, "/notes.md");
+        assert_eq!(texts, [Some("by the mount again".into()), Some("by the mount".into())]);
+        wait("the removal", || !path.exists());
+    });
+}
+
+#[test]
+fn where_a_sealed_memory_is_nothing_is_written() {
+    let scene = Scene::new();
+    let mut store = scene.witness();
+    let url = store.api.path("/sealed");
+    let sealed = BASE64.encode(b"closed");
+    store.api.client.post(&url, &json!({"path": "/sealed.md", "sealed_base64": sealed})).ok();
+    let path = scene.at("sealed.md");
+    assert!(!path.exists());
+    let mut file = File::create(&path).unwrap();
+    file.write_all(b"open").unwrap();
+    assert_eq!(number(&file.sync_all().unwrap_err()), Some(Errno::ACCESS));
+    let mut why = vec![0; 100];
+    let length = rustix::fs::getxattr(&path, "user.loci.unsaved", &mut why[..]).unwrap();
+    assert_eq!(&why[..length], b"a sealed memory is there");
+    drop(file);
+    fs::remove_file(&path).unwrap();
+    fs::write(scene.at("next.tmp"), "open").unwrap();
+    let refused = fs::rename(scene.at("next.tmp"), &path).unwrap_err();
+    assert_eq!(number(&refused), Some(Errno::ACCESS), "{refused}");
+}
+
+#[test]
+fn of_two_mounts_that_make_a_lock_one_has_made_it() {
+    let scene = Scene::new();
+    let other = scene.mount_again("other", &["--flat", "--store", &scene.api.store]);
+    let mut store = scene.witness();
+    let rounds = loci_it::count("conflict_turns");
+    for round in 0..rounds {
+        let name = format!("{round}.lock");
+        let make = |at: &Path| {
+            let script = "import os, sys\nfd = os.open(sys.argv[1], os.O_CREAT | os.O_EXCL)\n\
+                          try: os.close(fd)\nexcept FileExistsError: sys.exit(17)";
+            let mut python = std::process::Command::new("python3");
+            python.args(["-c", script]).arg(at.join(&name));
+            python.stderr(std::process::Stdio::null()).spawn().unwrap()
+        };
+        let both = [scene.mount.at(), other.at()].map(make);
+        let won = both.map(|mut python| usize::from(python.wait().unwrap().success()));
+        assert_eq!(won.iter().sum::<usize>(), 1, "round {round}");
+        assert!(store.entry(&format!("/{name}")).is_some());
+    }
+}
+
+#[test]
+fn a_text_that_the_store_keeps_once_is_told_to_be_elsewhere() {
+    let scene = Scene::new();
+    let mut store = scene.witness();
+    let url = store.api.path("/policy");
+    store.api.client.post(&url, &json!({"repeats": "merge"})).ok();
+    store.api.put("/one.md", "text");
+    wait("the first", || scene.at("one.md").exists());
+    let path = scene.at("two.md");
+    let mut file = File::create(&path).unwrap();
+    file.write_all(b"text").unwrap();
+    assert_eq!(number(&file.sync_all().unwrap_err()), Some(Errno::EXIST));
+    drop(file);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "text");
+    let mut why = vec![0; 200];
+    let length = rustix::fs::getxattr(&path, "user.loci.unsaved", &mut why[..]).unwrap();
+    assert!(String::from_utf8_lossy(&why[..length]).contains("/one.md"));
+    assert_eq!(store.api.memories().len(), 1);
 }

@@ -1,0 +1,175 @@
+//! Promise: lines appended through two mounts and the API are all there, each once and whole; and
+//! what `fsync` has answered is there, whoever is killed.
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use loci_it::{Api, Loci, Mounted, Setup, count, eventually};
+use serde_json::json;
+
+use super::coherence::wait;
+use super::scene::{Scene, Store};
+
+const FILES: [&str; 4] = ["a.md", "b.md", "d/c.md", "d/e.md"];
+
+/// As a shell's `>>` does, and asks for what went wrong.
+fn append(path: &Path, line: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+    file.write_all(line.as_bytes())?;
+    file.sync_all()
+}
+
+/// How often each line is in the files.
+fn lines_of(texts: impl Iterator<Item = String>) -> BTreeMap<String, usize> {
+    let mut found = BTreeMap::new();
+    for text in texts {
+        assert!(text.is_empty() || text.ends_with('\n'), "the last line is torn");
+        for line in text.lines() {
+            *found.entry(line.to_owned()).or_default() += 1;
+        }
+    }
+    found
+}
+
+#[test]
+fn two_mounts_and_the_api_lose_and_tear_no_line() {
+    for run in 0..count("append_runs") {
+        let scene = Scene::new();
+        let local = Loci::on_data(scene.setup.data());
+        let options = ["--flat", "--store", &scene.api.store];
+        let other = Mounted::start(&local, &scene.setup.scratch().join("other"), &options);
+        let mut store = scene.witness();
+        for file in FILES {
+            store.api.put(&format!("/{file}"), "");
+            wait("the files", || scene.at(file).exists() && other.at().join(file).exists());
+        }
+        let lines = count("append_lines") / 3;
+        let by_mount = |name: &'static str, at: &Path| {
+            let at = at.to_owned();
+            move || {
+                for n in 0..lines {
+                    append(&at.join(FILES[n % FILES.len()]), &format!("{name} {n}\n")).unwrap();
+                }
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(by_mount("one", scene.mount.at()));
+            scope.spawn(by_mount("two", other.at()));
+            for n in 0..lines {
+                let (path, text) = (format!("/{}", FILES[n % FILES.len()]), format!("api {n}\n"));
+                store.edit(&json!({"op": "append", "path": path, "text": text}));
+            }
+        });
+        let texts = FILES.map(|file| store.text(&format!("/{file}")).unwrap());
+        let mut found = lines_of(texts.into_iter());
+        for name in ["one", "two", "api"] {
+            for n in 0..lines {
+                let line = format!("{name} {n}");
+                assert_eq!(found.remove(&line), Some(1), "run {run}: {line}");
+            }
+        }
+        assert!(found.is_empty(), "run {run}: torn: {found:?}");
+        assert_eq!(store.api.memories().len(), FILES.len(), "run {run}: something is beside");
+        other.stop();
+    }
+}
+
+/// One writer: appends until it is told to stop or its mount is dead; what was acknowledged.
+fn write(
+    name: &str,
+    at: &Path,
+    is_over: &AtomicBool,
+    acknowledged: &Mutex<Vec<String>>,
+    count: &AtomicUsize,
+) {
+    for n in 0..1_000_000 {
+        if is_over.load(Ordering::Acquire) {
+            return;
+        }
+        let line = format!("{name} {n}");
+        match append(&at.join("log.md"), &format!("{line}\n")) {
+            Ok(()) => {
+                acknowledged.lock().unwrap().push(line);
+                count.fetch_add(1, Ordering::AcqRel);
+            }
+            Err(error) if error.raw_os_error() == Some(107) => return,
+            // The server is gone for a moment: the line may be there or not.
+            Err(_) => {}
+        }
+    }
+}
+
+#[test]
+fn what_was_acknowledged_outlives_the_server_and_a_mount() {
+    let setup = Setup::new();
+    let server = setup.start();
+    let api = Api::create(server.client(), "notes");
+    let loci = Loci::on_data(setup.data());
+    let options = ["--flat", "--store", "notes"];
+    let mounts =
+        ["one", "two"].map(|name| Mounted::start(&loci, &setup.scratch().join(name), &options));
+    let (is_over, acknowledged) = (AtomicBool::new(false), Mutex::default());
+    let counts = [AtomicUsize::new(0), AtomicUsize::new(0)];
+    let [one, two] = mounts;
+    let second = two.at().to_owned();
+    thread::scope(|scope| {
+        for (name, at, count) in
+            [("one", one.at().to_owned(), &counts[0]), ("two", second.clone(), &counts[1])]
+        {
+            let (is_over, acknowledged) = (&is_over, &acknowledged);
+            scope.spawn(move || write(name, &at, is_over, acknowledged, count));
+        }
+        let more = |count: &AtomicUsize, what: &str| {
+            let before = count.load(Ordering::Acquire);
+            eventually(what, || count.load(Ordering::Acquire) > before + 25);
+        };
+        more(&counts[0], "lines of the first");
+        more(&counts[1], "lines of the second");
+        drop(api);
+        server.kill();
+        more(&counts[0], "lines of the first without a server");
+        more(&counts[1], "lines of the second without a server");
+        one.kill();
+        more(&counts[1], "lines of the second alone");
+        is_over.store(true, Ordering::Release);
+    });
+    let text = String::from_utf8(loci.ok(&["get", "notes", "/log.md"])).unwrap();
+    two.stop();
+    assert_eq!(fs::read_dir(&second).unwrap().count(), 0, "unmounted");
+    let found = lines_of([text].into_iter());
+    for line in acknowledged.into_inner().unwrap() {
+        assert!(found.contains_key(&line), "{line} was acknowledged");
+    }
+    for line in found.keys() {
+        let (name, number) = line.split_once(' ').unwrap();
+        assert!(["one", "two"].contains(&name) && number.parse::<usize>().is_ok(), "torn: {line}");
+    }
+}
+
+/// What a shell has answered nothing about is there as well: `close` saves before it returns.
+#[test]
+fn lines_of_shells_are_there_when_they_end() {
+    let scene = Scene::new();
+    let other = scene.mount_again("other", &["--flat", "--store", &scene.api.store]);
+    let lines = 60;
+    let script = |name: &str| {
+        format!("for n in $(seq {lines}); do echo {name} $n >> log.md || exit 1; done")
+    };
+    let shells = [("one", scene.mount.at()), ("two", other.at())].map(|(name, at)| {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-euc", &script(name)]).current_dir(at).spawn().unwrap()
+    });
+    for mut shell in shells {
+        assert!(shell.wait().unwrap().success());
+    }
+    let mut store: Store = scene.witness();
+    let found = lines_of(store.text("/log.md").into_iter());
+    assert_eq!(found.len(), 2 * lines, "{:?}", found.keys());
+    assert!(found.values().all(|count| *count == 1));
+    assert_eq!(store.api.memories().len(), 1);
+}
