@@ -314,8 +314,7 @@ impl Engine {
     }
 
     async fn content_of(&self, pass: &ReadPass, memory: &Memory) -> Result<Option<Content>> {
-        let version =
-            damage::version(self.storage.as_ref(), pass, memory.head, View::Full).await?;
+        let version = damage::version(self.storage.as_ref(), pass, memory.head, View::Full).await?;
         Ok(version.and_then(|version| version.content))
     }
 
