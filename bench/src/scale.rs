@@ -84,6 +84,9 @@ enum Work {
     Append,
 }
 
+/// Writes the n-th request of a client.
+type Requests = Box<dyn Fn(usize, u64) -> Vec<u8>>;
+
 impl Work {
     fn name(self) -> &'static str {
         match self {
@@ -94,12 +97,7 @@ impl Work {
     }
 
     /// The requests of one round. What is renamed or appended to is made before.
-    fn requests(
-        self,
-        server: &Server,
-        store: &str,
-        round: usize,
-    ) -> anyhow::Result<Box<dyn Fn(usize, u64) -> Vec<u8>>> {
+    fn requests(self, server: &Server, store: &str, round: usize) -> anyhow::Result<Requests> {
         let base = format!("/v1/memory_stores/{store}");
         let path = format!("/scale/{}/{round}", self.name().replace(' ', "-"));
         let made = match self {

@@ -113,12 +113,13 @@ fn read_offers(policy: &str) -> Vec<Offered> {
             package = name;
         } else if let Some(version) = line.trim().strip_prefix("Installed: ") {
             installed = version;
-        } else if let Some(candidate) = line.trim().strip_prefix("Candidate: ") {
-            if installed != "(none)" && candidate != "(none)" {
-                let [package, installed, candidate] =
-                    [package, installed, candidate].map(str::to_owned);
-                offers.push(Offered { package, installed, candidate });
-            }
+        } else if let Some(candidate) = line.trim().strip_prefix("Candidate: ")
+            && installed != "(none)"
+            && candidate != "(none)"
+        {
+            let [package, installed, candidate] =
+                [package, installed, candidate].map(str::to_owned);
+            offers.push(Offered { package, installed, candidate });
         }
     }
     offers

@@ -105,7 +105,7 @@ pub(crate) fn run(plan: &Plan, scratch: &Path) -> anyhow::Result<PostgresFigures
     let meanings = Meanings::new(&corpus, plan.filled)?;
     let plain = Bed::fresh(plan, &postgres, &directory)?;
     let (filled, disk) = Bed::filled(plan, &postgres, &directory, &corpus, &meanings)?;
-    let version = observed::one_text(&postgres.url(), "show server_version")?;
+    let version = one_text(&postgres.url(), "show server_version")?;
     let mut rounds: Vec<Vec<Round>> = WORKS.iter().map(|_| Vec::new()).collect();
     for round in 0..plan.rounds {
         for (work, done) in WORKS.iter().zip(&mut rounds) {

@@ -8,6 +8,7 @@
 //!
 //! What is damaged does not end an export ([`without_content`]); lines at its end name it.
 
+mod attributes;
 mod damaged;
 mod format;
 mod names;

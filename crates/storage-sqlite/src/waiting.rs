@@ -14,7 +14,7 @@ const CALLERS_MAX: usize = 4096;
 /// An answer that is held back.
 pub(crate) enum Held {
     /// Of a mutation that scrubs, and is durable.
-    Write(oneshot::Sender<loci_storage::Result<Applied>>, Applied),
+    Write(oneshot::Sender<loci_storage::Result<Applied>>, Box<Applied>),
     /// Of a request to settle.
     Settle(oneshot::Sender<loci_storage::Result<()>>),
 }
@@ -24,7 +24,7 @@ impl Held {
     pub(crate) fn send(self, is_scrubbed: bool) {
         match self {
             Self::Write(answer, applied) => {
-                let _ = answer.send(said(is_scrubbed, applied));
+                let _ = answer.send(said(is_scrubbed, *applied));
             }
             Self::Settle(answer) => {
                 let _ = answer.send(said(is_scrubbed, ()));

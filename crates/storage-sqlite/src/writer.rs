@@ -399,7 +399,7 @@ impl Group {
             match answer {
                 Ok(applied) if is_scrub(&job.mutation) => {
                     is_scrub_owed = true;
-                    self.waiting.push(deadline, Held::Write(job.answer, applied));
+                    self.waiting.push(deadline, Held::Write(job.answer, Box::new(applied)));
                 }
                 // A caller that went away wants no answer.
                 answer => drop(job.answer.send(answer)),

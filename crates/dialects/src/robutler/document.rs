@@ -91,6 +91,7 @@ mod tests {
             "post /api/storage/memory",
             "post /api/storage/memory-scoped",
             "put /api/storage/kv/{key}",
+            "put /api/storage/memory",
             "put /api/storage/memory-scoped",
             "put /api/storage/memory/{key}",
         ];

@@ -1,6 +1,7 @@
 //! The lines of an export and their conversion to and from the model. This is a file format: fields
 //! are only ever added, with defaults, under a new format number.
 
+use super::attributes::AttributesFields;
 use super::damaged::DamagedLine;
 use super::names::Names;
 use crate::NewPrincipal;
@@ -11,7 +12,7 @@ use loci_model::version::Redaction;
 use loci_model::{
     Address, Attributes, Cause, Content, Digest, Grant, Grantee, Invalid, Level, Membership,
     MemoryPath, MemorySwitches, Operation, Principal, PrincipalId, PrincipalKind, Store, StoreId,
-    StorePolicy, Timestamp, Version, Visibility, WorkspaceId,
+    StorePolicy, Timestamp, Version, WorkspaceId,
 };
 use loci_storage::log::{ImportItem, LogEntry};
 use serde::{Deserialize, Serialize};
@@ -479,82 +480,6 @@ impl VersionLine {
 }
 
 #[derive(Serialize, Deserialize)]
-struct AttributesFields {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    kind: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    tags: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    importance: Option<u8>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pinned: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    visibility: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    expires_at: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    source: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    scope: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    summary: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    media_type: Option<String>,
-    /// A JSON object, as text: kept byte for byte.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    metadata: Option<String>,
-}
-
-impl From<&Attributes> for AttributesFields {
-    fn from(attributes: &Attributes) -> Self {
-        Self {
-            kind: attributes.kind.clone(),
-            tags: attributes.tags.clone(),
-            importance: attributes.importance,
-            pinned: attributes.pinned,
-            visibility: match attributes.visibility {
-                Visibility::Context => None,
-                Visibility::Internal => Some("internal".into()),
-                Visibility::Quarantine => Some("quarantine".into()),
-            },
-            expires_at: attributes.expires_at.map(|at| at.to_string()),
-            source: attributes.source.clone(),
-            scope: attributes.scope.clone(),
-            summary: attributes.summary.clone(),
-            media_type: attributes.media_type.clone(),
-            metadata: attributes.metadata.clone(),
-        }
-    }
-}
-
-impl TryFrom<AttributesFields> for Attributes {
-    type Error = Invalid;
-
-    fn try_from(fields: AttributesFields) -> Result<Self, Invalid> {
-        let attributes = Self {
-            kind: fields.kind,
-            tags: fields.tags,
-            importance: fields.importance,
-            pinned: fields.pinned,
-            visibility: match fields.visibility.as_deref() {
-                None => Visibility::Context,
-                Some("internal") => Visibility::Internal,
-                Some("quarantine") => Visibility::Quarantine,
-                Some(_) => return Err(Invalid::new("line", "has an unknown visibility")),
-            },
-            expires_at: time(fields.expires_at.as_deref())?,
-            source: fields.source,
-            scope: fields.scope,
-            summary: fields.summary,
-            media_type: fields.media_type,
-            metadata: fields.metadata,
-        };
-        attributes.validate()?;
-        Ok(attributes)
-    }
-}
-
-#[derive(Serialize, Deserialize)]
 pub(super) struct RedactionLine {
     store: String,
     seq: u64,
@@ -598,6 +523,6 @@ fn parse<T: FromStr<Err = Invalid>>(text: &str) -> Result<T, Invalid> {
     text.parse()
 }
 
-fn time(text: Option<&str>) -> Result<Option<Timestamp>, Invalid> {
+pub(super) fn time(text: Option<&str>) -> Result<Option<Timestamp>, Invalid> {
     text.map(Timestamp::parse).transpose()
 }

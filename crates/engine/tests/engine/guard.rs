@@ -139,16 +139,16 @@ async fn a_day_gives_so_many_memories_and_a_question_counts_like_a_search() {
     for (name, asks_first) in [("agent", false), ("other", true)] {
         let agent = seeker(name).await;
         let mut seen = BTreeSet::new();
-        look(&agent, &mut seen, asks_first).await;
+        look(&agent, &mut seen, asks_first, 0).await;
         assert_eq!(seen.len(), PER_DAY as usize, "{name}: each principal gets as many");
-        look(&agent, &mut seen, !asks_first).await;
+        look(&agent, &mut seen, !asks_first, PER_DAY).await;
         assert_eq!(
             seen.len(),
             PER_DAY as usize,
             "{name}: no others on that day, whatever is asked"
         );
         stage.pass_secs(86_400);
-        look(&agent, &mut seen, asks_first).await;
+        look(&agent, &mut seen, asks_first, PER_DAY).await;
         assert!(seen.len() > PER_DAY as usize, "{name}: the next day gives others");
     }
 }

@@ -63,6 +63,7 @@ async fn many_listings_of_the_past_take_turns_and_are_all_answered() {
         labelled(&stage, store, &format!("/{number:02}"), 10_000).await;
         stage.pass_secs(10);
         moments.push(stage.engine.seams().now());
+        stage.pass_secs(10);
     }
     // All of them together would be more than may be held.
     let asking = moments.into_iter().enumerate().map(|(number, at)| {

@@ -1,11 +1,76 @@
 //! `loci key`: create, list, revoke. A secret is printed where it is made and nowhere else.
 
-use super::args::{KeyCommand, KeyCreateArgs, KeyLevel};
 use super::client::Client;
 use super::find::{self, encode};
 use super::output::{Format, table, text, text_or_dash};
 use crate::exit::Failure;
+use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Make a key; its secret is shown once
+    Create(KeyCreateArgs),
+    /// List keys, without their secrets
+    List,
+    /// Revoke a key at once
+    Revoke {
+        /// Key id (apikey_…)
+        id: String,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct KeyCreateArgs {
+    /// A name to recognise it by
+    #[arg(long)]
+    pub(crate) name: String,
+    /// How much it may do [default: readwrite]
+    #[arg(long, value_enum)]
+    pub(crate) level: Option<KeyLevel>,
+    /// Only this store; repeat for several
+    #[arg(long = "store", value_name = "STORE")]
+    pub(crate) stores: Vec<String>,
+    /// For this principal, by id or name, instead of yourself
+    #[arg(long, value_name = "PRINCIPAL")]
+    pub(crate) principal: Option<String>,
+    /// Bound to this session: only its stores, and no longer than it
+    #[arg(long, value_name = "SESN")]
+    pub(crate) session: Option<String>,
+    /// Stops working after this many seconds
+    #[arg(long, value_name = "SECS")]
+    pub(crate) expires: Option<u64>,
+    /// A platform's key: acts for any agent that a request names
+    #[arg(long, conflicts_with_all = ["session", "admin"])]
+    pub(crate) acts_for_agents: bool,
+    /// An administrator's key: everything
+    #[arg(long, conflicts_with_all = ["level", "stores", "principal", "session"])]
+    pub(crate) admin: bool,
+}
+
+/// How much a key may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeyLevel {
+    /// Search only
+    Search,
+    /// Read everything
+    Read,
+    /// Read and write memories
+    Readwrite,
+    /// Everything its principal may do
+    Full,
+}
+
+impl KeyLevel {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Search => "search",
+            Self::Read => "read",
+            Self::Readwrite => "readwrite",
+            Self::Full => "full",
+        }
+    }
+}
 
 pub(super) async fn run(
     client: &mut Client,

@@ -52,7 +52,7 @@ use crate::exit::Failure;
 use crate::place::Place;
 use crate::serve::{ServeRequest, serve};
 use agent::AgentCommand;
-use args::{Common, KeyCommand, StoreCommand};
+use args::{Common, StoreCommand};
 use chat::ChatCommand;
 use clap::CommandFactory;
 use client::Client;
@@ -72,7 +72,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
             let place = Place::given(common.data, common.database)?;
             let (listen, config) = (serve_args.listen, serve_args.config);
             let is_replica = serve_args.replica;
-            return serve(ServeRequest { listen, place, config, is_replica }).await;
+            return Box::pin(serve(ServeRequest { listen, place, config, is_replica })).await;
         }
         other => other,
     };
@@ -211,7 +211,7 @@ fn may_create(command: &Command) -> bool {
         Command::Put(args) => args.create_store,
         Command::Ingest(args) => args.create_store || args.oracle.is_some(),
         Command::Store(StoreCommand::Create { .. })
-        | Command::Key(KeyCommand::Create(_))
+        | Command::Key(key::KeyCommand::Create(_))
         | Command::Session(_)
         | Command::Mcp(_)
         | Command::Chat(ChatCommand::Add { .. })

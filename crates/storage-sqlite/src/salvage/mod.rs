@@ -16,7 +16,7 @@ use crate::migrate::{self, APPLICATION_ID};
 use crate::open::{DATABASE, LOCK, OpenError};
 use crate::row::{self, time};
 use crate::{keys, sessions, stores};
-use loci_model::{Content, KeyId, PrincipalId, SessionId, StoreId, Timestamp, WorkspaceId, limit};
+use loci_model::{Content, KeyId, PrincipalId, SessionId, StoreId, WorkspaceId, limit};
 use loci_storage::StorageError;
 use pages::Pages;
 use rusqlite::{Connection, params, params_from_iter};
@@ -249,8 +249,7 @@ fn stand_in_for_stores(conn: &Connection) -> Result<Vec<StoreId>> {
         let workspace: Option<[u8; 16]> = row.get(4)?;
         Ok((place, owner, time(row, 2)?, has_partitions, workspace))
     })?;
-    let lost: Vec<(i64, [u8; 16], Timestamp, bool, Option<[u8; 16]>)> =
-        lost.collect::<rusqlite::Result<_>>()?;
+    let lost = lost.collect::<rusqlite::Result<Vec<_>>>()?;
     let mut made = Vec::with_capacity(lost.len());
     for (place, owner, at, has_partitions, workspace) in lost {
         let workspace = match workspace {

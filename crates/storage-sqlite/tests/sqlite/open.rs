@@ -33,7 +33,7 @@ async fn a_newer_format_is_refused_untouched() {
     conn.close().unwrap();
     let before = contents(dir.path());
     let error = refusal(dir.path());
-    assert!(matches!(error, OpenError::NewerFormat { found: 99, known: 8 }), "{error}");
+    assert!(matches!(error, OpenError::NewerFormat { found: 99, known: 9 }), "{error}");
     assert_eq!(contents(dir.path()), before);
 }
 
@@ -53,7 +53,7 @@ fn a_newer_format_that_is_only_in_the_log_is_refused_untouched() {
     let before = (read("loci.db"), read("loci.db-wal"));
     assert!(!before.1.is_empty(), "the number is in the log");
     let error = refusal(crashed.path());
-    assert!(matches!(error, OpenError::NewerFormat { found: 99, known: 8 }), "{error}");
+    assert!(matches!(error, OpenError::NewerFormat { found: 99, known: 9 }), "{error}");
     assert!((read("loci.db"), read("loci.db-wal")) == before);
 }
 

@@ -324,7 +324,7 @@ fn accesses(server: &Server, api: &mut Api) -> Vec<Access> {
 fn made_in_the_console(server: &Server) -> (Client, String) {
     let mut browser = server.client_as(None);
     let page = [("x-loci-console", "1")];
-    let login = json!({"key": loci_it::ADMIN_KEY});
+    let login = json!({"key": ADMIN_KEY});
     let entered = browser.call_with("POST", "/console/login", Some(&login), &page);
     let cookie = entered.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
     let page = [page[0], ("cookie", &cookie)];

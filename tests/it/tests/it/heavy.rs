@@ -117,7 +117,7 @@ fn beside_heavy_requests(server: Server) {
     let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
     let (p50, p99, worst) = (at(0.5), at(0.99), at(1.0));
     let heavy = answered.load(Ordering::SeqCst);
-    println!(
+    eprintln!(
         "{heavy} heavy requests; {} probes: p50 {p50:?} p99 {p99:?} max {worst:?}",
         times.len()
     );

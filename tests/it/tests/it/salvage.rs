@@ -234,7 +234,8 @@ fn a_salvage_takes_a_new_place_and_a_stopped_server() {
     refused(&path("other"), 4);
     assert_eq!(other.ok(&["export", "-"]), before);
     refused(data, 2);
-    Loci::default().run(&["salvage", &path("nowhere"), &path("new")]).expect_code(3, &[]);
+    let missing = ["salvage", &path("nowhere"), &path("new")];
+    let _ = Loci::default().run(&missing).expect_code(3, &missing);
     let server = setup.start();
     assert!(refused(&path("new"), 1).contains("stop it"));
     server.stop();

@@ -3,7 +3,6 @@
 use super::address::Key;
 use crate::key::Name;
 use crate::robutler::value::{Kept, Value};
-use crate::tool::answer::{Json, json_of};
 use crate::tool::desk::Desk;
 use crate::tool::path::paths_of;
 use crate::tool::shelf::Shelf;
@@ -11,7 +10,7 @@ use loci_engine::Error;
 use loci_model::{
     AttributesPatch, Content, Memory, MemoryPath, Patch, PrincipalId, Timestamp, Visibility,
 };
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
@@ -78,10 +77,45 @@ fn to_millis(time: Timestamp) -> String {
     text
 }
 
+/// An entry to be shown, with what it takes to write it down: that goes through the whole value, so it
+/// is left to a thread that may be blocked.
+pub(super) struct Shown {
+    memory: Memory,
+    store: String,
+    owner: String,
+}
+
+impl Serialize for Shown {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { memory, store, owner } = self;
+        let attributes = &memory.attributes;
+        let ttl = attributes.expires_at.map_or(0, |end| {
+            let micros = end.as_micros().saturating_sub(memory.updated_at.as_micros());
+            // The end is set a moment before the write is stamped, so it is rounded.
+            (micros.saturating_add(SECOND_MICROS / 2) / SECOND_MICROS).max(1)
+        });
+        let fields = Fields {
+            key: key_of(memory),
+            value: value_of(memory),
+            namespace: "",
+            store_id: store,
+            owner_id: owner,
+            in_context: attributes.visibility == Visibility::Context,
+            encrypted: memory.is_sealed,
+            ttl,
+            expires_at: attributes.expires_at.map(to_millis),
+            created_at: to_millis(memory.created_at),
+            updated_at: to_millis(memory.updated_at),
+            note: memory.is_sealed.then_some("sealed: only the program that wrote it can open it"),
+        };
+        fields.serialize(serializer)
+    }
+}
+
 /// An entry as models see it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown<'a> {
+struct Fields<'a> {
     key: Option<String>,
     value: Option<Value<'a>>,
     namespace: &'static str,
@@ -106,30 +140,11 @@ impl Writers {
     pub(super) async fn show(
         &mut self,
         desk: &Desk<'_>,
-        memory: &Memory,
+        memory: Memory,
         store: &str,
-    ) -> Result<Json, Error> {
+    ) -> Result<Shown, Error> {
         let owner = self.name(desk, memory.owner).await?;
-        let attributes = &memory.attributes;
-        let ttl = attributes.expires_at.map_or(0, |end| {
-            let micros = end.as_micros().saturating_sub(memory.updated_at.as_micros());
-            // The end is set a moment before the write is stamped, so it is rounded.
-            (micros.saturating_add(SECOND_MICROS / 2) / SECOND_MICROS).max(1)
-        });
-        Ok(json_of(&Shown {
-            key: key_of(memory),
-            value: value_of(memory),
-            namespace: "",
-            store_id: store,
-            owner_id: &owner,
-            in_context: attributes.visibility == Visibility::Context,
-            encrypted: memory.is_sealed,
-            ttl,
-            expires_at: attributes.expires_at.map(to_millis),
-            created_at: to_millis(memory.created_at),
-            updated_at: to_millis(memory.updated_at),
-            note: memory.is_sealed.then_some("sealed: only the program that wrote it can open it"),
-        }))
+        Ok(Shown { memory, store: store.to_owned(), owner })
     }
 
     async fn name(&mut self, desk: &Desk<'_>, id: PrincipalId) -> Result<String, Error> {

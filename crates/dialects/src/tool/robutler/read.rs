@@ -2,7 +2,7 @@
 
 use super::access::reachable;
 use super::address::{Key, Target, What, target};
-use super::entry::{self, Writers, key_of};
+use super::entry::{self, Shown, Writers, key_of};
 use crate::tool::answer::{Json, Stop, json_of, says};
 use crate::tool::desk::Desk;
 use crate::tool::input::Input;
@@ -45,7 +45,9 @@ pub(super) async fn get(desk: &Desk<'_>, place: &Place, key: &Key) -> Result<Jso
         return Ok(json_of(&()));
     };
     let Some(memory) = shelf.load(newest.id).await? else { return Ok(json_of(&())) };
-    Ok(Writers::default().show(desk, &memory, &place.name).await?)
+    let bytes = memory.size_bytes as usize;
+    let shown = Writers::default().show(desk, memory, &place.name).await?;
+    Ok(desk.engine.written(bytes, move || json_of(&shown)).await?)
 }
 
 /// The entries whose keys begin with a prefix, by key. An answer that had to leave some out says
@@ -72,17 +74,18 @@ pub(super) async fn list(desk: &Desk<'_>, shelf: Shelf<'_>, prefix: &str) -> Res
             break;
         }
         if let Some(memory) = shelf.listed(memory.id).await? {
-            entries.push(writers.show(desk, &memory, &shelf.place.name).await?);
+            entries.push(writers.show(desk, memory, &shelf.place.name).await?);
         }
     }
-    Ok(json_of(&Entries { entries, truncated: is_cut.then_some(true), ..Entries::default() }))
+    let entries = Entries { entries, truncated: is_cut.then_some(true), ..Entries::default() };
+    Ok(desk.engine.written(bytes, move || json_of(&entries)).await?)
 }
 
 /// Several entries.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Entries {
-    entries: Vec<Json>,
+    entries: Vec<Shown>,
     /// Whether there are more.
     #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<bool>,
@@ -131,10 +134,11 @@ pub(super) async fn search(desk: &Desk<'_>, input: &Input) -> Result<Json, Stop>
             continue;
         }
         let store = names.get(&hit.memory.store).map(String::as_str).unwrap_or_default();
-        entries.push(writers.show(desk, &hit.memory, store).await?);
+        entries.push(writers.show(desk, hit.memory, store).await?);
     }
     let stores_left_out = (found.left_out > 0).then_some(found.left_out);
-    Ok(json_of(&Entries { entries, stores_left_out, ..Entries::default() }))
+    let entries = Entries { entries, stores_left_out, ..Entries::default() };
+    Ok(desk.engine.written(bytes, move || json_of(&entries)).await?)
 }
 
 /// The stores to search, with what they are called: the one that is named, or all.

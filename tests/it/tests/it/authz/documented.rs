@@ -19,7 +19,8 @@ fn is_of_the_route(reply: &Reply, manner: Manner, route: &str) -> bool {
     let text = reply.text();
     let is_error = text.starts_with("{\"type\":\"error\"") || text.starts_with("{\"error\"");
     let is_rewritten = reply.status < 300 && is_error;
-    !is_rewritten && !(manner == Manner::Tool && route == "POST /mcp")
+    let is_of_mcp = manner == Manner::Tool && route == "POST /mcp";
+    !is_rewritten && !is_of_mcp
 }
 
 #[test]

@@ -10,6 +10,7 @@ use loci_it::{Client, Reply};
 use serde_json::{Value, json};
 
 /// One thing to ask.
+#[derive(Clone, Copy)]
 pub(super) struct Verb {
     /// Its name in the matrix.
     pub(super) name: &'static str,

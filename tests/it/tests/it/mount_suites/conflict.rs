@@ -211,7 +211,7 @@ fn where_a_sealed_memory_is_nothing_is_written() {
     let mut file = File::create(&path).unwrap();
     file.write_all(b"open").unwrap();
     assert_eq!(number(&file.sync_all().unwrap_err()), Some(Errno::ACCESS));
-    let mut why = vec![0; 100];
+    let mut why = [0; 100];
     let length = rustix::fs::getxattr(&path, "user.loci.unsaved", &mut why[..]).unwrap();
     assert_eq!(&why[..length], b"a sealed memory is there");
     drop(file);
@@ -257,7 +257,7 @@ fn a_text_that_the_store_keeps_once_is_told_to_be_elsewhere() {
     assert_eq!(number(&file.sync_all().unwrap_err()), Some(Errno::EXIST));
     drop(file);
     assert_eq!(fs::read_to_string(&path).unwrap(), "text");
-    let mut why = vec![0; 200];
+    let mut why = [0; 200];
     let length = rustix::fs::getxattr(&path, "user.loci.unsaved", &mut why[..]).unwrap();
     assert!(String::from_utf8_lossy(&why[..length]).contains("/one.md"));
     assert_eq!(store.api.memories().len(), 1);
