@@ -1,5 +1,5 @@
-//! `/v1/agents` for clients of this API. The same paths are the Mobius door's; whose client asks is told
-//! by the beta header, which one of them sends and the other does not.
+//! `/v1/agents` for clients of this API. The same paths are the Mobius door's; the beta header, which only
+//! clients of this API send, tells the two apart. Longer paths are the Mobius door's alone.
 
 use super::{Sort, find, make, read};
 use crate::anthropic::beta;
@@ -72,10 +72,12 @@ fn ours(request: &Request) -> Option<Ours> {
     if !beta::names_either(request.headers()) {
         return None;
     }
-    let is_one = !rest.is_empty() && !rest.contains('/');
+    if rest.contains('/') {
+        return None;
+    }
     Some(match *request.method() {
         Method::POST if rest.is_empty() => Ours::Make,
-        Method::GET if is_one => Ours::Read,
+        Method::GET if !rest.is_empty() => Ours::Read,
         _ => Ours::Nothing,
     })
 }

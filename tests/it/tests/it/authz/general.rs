@@ -24,8 +24,12 @@ enum Open {
     Manager,
     /// Anybody with a credential of their own.
     NoSession,
+    /// Agents that share what is theirs, by a token as well; no model.
+    Sharer,
     /// Whoever may make keys for themselves.
     KeyMaker,
+    /// The same with a key that does not end: a link would outlive one that does.
+    LinkMaker,
     /// Whoever may read in their own home.
     HomeReader,
     /// Whoever may search in their own home.
@@ -41,7 +45,10 @@ enum Open {
 fn expected(who: Who, open: Open) -> char {
     // A token reads and writes, and neither manages nor makes credentials.
     let is_token = matches!(who, Who::WritersToken | Who::CompanionsToken);
-    if is_token && matches!(open, Open::Manager | Open::KeyMaker) {
+    if is_token && matches!(open, Open::Manager | Open::KeyMaker | Open::LinkMaker) {
+        return 'n';
+    }
+    if who == Who::OwnersConsoleKey && open == Open::LinkMaker {
         return 'n';
     }
     let who = who.base();
@@ -60,9 +67,11 @@ fn expected(who: Who, open: Open) -> char {
             !is_session
                 && !matches!(who, Who::OwnersReadKey | Who::OwnersSearchKey | Who::SwitchedOff)
         }
-        Open::Manager => expected(who, Open::Maker) == 'y' && who != Who::OwnersModel,
+        Open::Manager | Open::Sharer => {
+            expected(who, Open::Maker) == 'y' && who != Who::OwnersModel
+        }
         Open::NoSession => !is_session,
-        Open::KeyMaker => {
+        Open::KeyMaker | Open::LinkMaker => {
             let is_narrow = matches!(who, Who::OwnersReadKey | Who::OwnersSearchKey);
             !is_session && !is_narrow && who != Who::OwnersModel
         }
@@ -152,9 +161,14 @@ fn reached(reply: Reply) -> Reply {
 }
 
 pub(super) const GENERAL: &[General] = &[
-    native("agents", "GET /v1/agents", Open::Known, |client| client.get("/v1/agents")),
+    native("agents", "GET /v1/agents", Open::Known, |client| {
+        client.as_another(|client| client.get("/v1/agents"))
+    }),
     native("make agent", "POST /v1/agents", Open::Admin, |client| {
-        client.post("/v1/agents", &json!({"name": fresh("agent")}))
+        client.as_another(|client| client.post("/v1/agents", &json!({"name": fresh("agent")})))
+    }),
+    native("managed agent", "POST /v1/agents", Open::HomeWriter, |client| {
+        client.post("/v1/agents", &json!({"name": "helper", "model": "claude"}))
     }),
     native("project's agents", "GET /v1/projects/{project}/agents", Open::Known, |client| {
         client.get("/v1/projects/default/agents")
@@ -224,7 +238,7 @@ pub(super) const GENERAL: &[General] = &[
     native(
         "revoke",
         "DELETE /v1/memory_stores/{memory_store_id}/grants/{grant_id}",
-        Open::Manager,
+        Open::Sharer,
         |client| {
             let made = client.post("/v1/memory_stores", &json!({"name": fresh("store")}));
             if made.status != 200 {
@@ -365,7 +379,7 @@ pub(super) const GENERAL: &[General] = &[
     native("signed in", "GET /console/session", Open::Known, |client| {
         client.get("/console/session")
     }),
-    native("link", "POST /console/links", Open::KeyMaker, |client| {
+    native("link", "POST /console/links", Open::LinkMaker, |client| {
         client.call("POST", "/console/links", None)
     }),
     // A stream of a store that is not there, because one that is has no end.

@@ -397,11 +397,11 @@ pub(super) const VERBS: &[Verb] = &[
         execute(client, json!({"command": "unshare", "agent": at.grantee}), at)
     }),
     mobius("mobius agent", "GET /v1/agents/{agent}", Need::Read, PLAIN, |client, at| {
-        client.get(&agent(at, ""))
+        client.as_another(|client| client.get(&agent(at, "")))
     }),
     mobius("mobius alter", "PATCH /v1/agents/{agent}", Need::Alter, PLAIN, |client, at| {
         let wanted = json!({"memory_context": {"mode": "full"}});
-        client.call("PATCH", &agent(at, ""), Some(&wanted))
+        client.as_another(|client| client.call("PATCH", &agent(at, ""), Some(&wanted)))
     }),
     mobius("mobius count", "GET /v1/agents/{agent}/memory", Need::Read, PLAIN, |client, at| {
         client.get(&agent(at, "/memory"))
