@@ -29,19 +29,16 @@ pub(super) struct AgentBody {
     status: &'static str,
     created_at: String,
     updated_at: String,
-    #[serde(flatten)]
-    more: Option<MoreBody>,
-}
-
-/// What an agent is shown with where there are no projects in the path.
-#[derive(Serialize, ToSchema)]
-#[schema(as = MobiusAgentAudience)]
-struct MoreBody {
-    owner: OwnerBody,
-    posture: &'static str,
+    /// The workspace. This field and the three below are there where no project is in the path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner: Option<OwnerBody>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    posture: Option<&'static str>,
     /// Whether it may use its memory at all.
-    memory_enabled: bool,
-    visibility: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_enabled: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    visibility: Option<&'static str>,
 }
 
 /// Whose an agent is: the workspace's.
@@ -74,12 +71,7 @@ pub(super) fn has_reference(agent: &Agent, reference: &str) -> bool {
 pub(super) fn body(call: &Call, principal: &Principal, home: Option<&Store>) -> AgentBody {
     let name = name_in(&call.project, principal).unwrap_or(&principal.name);
     let updated_at = home.map_or(principal.created_at, |home| home.updated_at);
-    let more = (call.revision == Revision::B).then_some(MoreBody {
-        owner: OwnerBody { kind: "team" },
-        posture: "team",
-        memory_enabled: principal.memory.is_on,
-        visibility: "organization",
-    });
+    let has_audience = call.revision == Revision::B;
     AgentBody {
         id: agent_id(principal.id),
         principal_id: principal.id.to_string(),
@@ -90,6 +82,9 @@ pub(super) fn body(call: &Call, principal: &Principal, home: Option<&Store>) -> 
         status: "active",
         created_at: principal.created_at.to_string(),
         updated_at: updated_at.max(principal.created_at).to_string(),
-        more,
+        owner: has_audience.then_some(OwnerBody { kind: "team" }),
+        posture: has_audience.then_some("team"),
+        memory_enabled: has_audience.then_some(principal.memory.is_on),
+        visibility: has_audience.then_some("organization"),
     }
 }

@@ -5,7 +5,7 @@ use super::call::{Answer, Call};
 use super::entry::{Desk, Write};
 use super::error::{ErrorBody, Problem};
 use super::place::Place;
-use super::render::{DoneBody, EntriesBody, EntryBody, Writers, done, json};
+use super::render::{DoneBody, EntryBody, Writers, done, json};
 use super::value::Kept;
 use super::{list, reach, share};
 use crate::key::Name;
@@ -34,7 +34,7 @@ pub(super) const ROUTE: &str = "/api/storage/memory";
         ("userId" = Option<String>, Query, description = "search and stores: this user's store too; stores of other users are closed"),
     ),
     responses(
-        (status = 200, description = "The entries; with `action=stores`, the stores", body = EntriesBody<'_>),
+        (status = 200, description = "The entries; with `action=stores`, the stores", body = reach::FoundBody<'_>),
         (status = "4XX", body = ErrorBody<'_>)
     )
 )]

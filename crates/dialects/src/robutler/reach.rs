@@ -26,6 +26,21 @@ pub(super) struct StoresBody {
     stores: Vec<StoreBody>,
 }
 
+/// What a request without a key is answered with.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[schema(as = RobutlerFound)]
+#[expect(
+    dead_code,
+    reason = "describes the answers of three functions, each of which writes its own"
+)]
+pub(super) enum FoundBody<'a> {
+    /// Of a list or a search.
+    Entries(EntriesBody<'a>),
+    /// Of `action=stores`.
+    Stores(StoresBody),
+}
+
 /// A store, how much of it, and why.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

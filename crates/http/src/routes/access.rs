@@ -7,7 +7,6 @@ use crate::error::{Failure, Result};
 use crate::extract::{Authed, Id, Params};
 use axum::Json;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
 use loci_engine::{AccessReport, Context, Reacher};
 use loci_model::policy::{Match, Reach, Rule};
 use loci_model::{Level, StoreId};
@@ -171,6 +170,14 @@ pub(crate) struct AccessPage {
     next_page: Option<String>,
 }
 
+/// A part of those who reach a store, or the access of the one principal that was asked about.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum AccessAnswer {
+    Page(AccessPage),
+    One(Box<Access>),
+}
+
 /// Everybody who reaches a store and why, or one of them.
 #[utoipa::path(get, path = "/v1/memory_stores/{memory_store_id}/access",
     tag = "grants", operation_id = "access_list",
@@ -182,17 +189,18 @@ pub(crate) struct AccessPage {
         ("limit" = Option<usize>, Query, description = "How many, 1 to 1000; 100 when not given."),
         ("page" = Option<usize>, Query, description = "`next_page` of the part before."),
     ),
-    responses((status = 200, body = AccessPage)))]
+    responses((status = 200, body = AccessAnswer)))]
 pub(crate) async fn list(
     State(native): State<Arc<Native>>,
     Authed(context): Authed,
     Id(store): Id<StoreId>,
     Params(params): Params<AccessParams>,
-) -> Result<Response> {
+) -> Result<Json<AccessAnswer>> {
     let engine = &native.engine;
     if let Some(who) = &params.who {
         let report = engine.access_of(&context, store, who).await?;
-        return Ok(Json(Access::of(&native, &context, store, report).await?).into_response());
+        let access = Access::of(&native, &context, store, report).await?;
+        return Ok(Json(AccessAnswer::One(Box::new(access))));
     }
     let limit = params.limit.unwrap_or(REACHERS_DEFAULT);
     if !(1..=REACHERS_MAX).contains(&limit) {
@@ -206,5 +214,5 @@ pub(crate) async fn list(
     for report in reports.into_iter().skip(start).take(limit) {
         data.push(Access::of(&native, &context, store, report).await?);
     }
-    Ok(Json(AccessPage { data, next_page }).into_response())
+    Ok(Json(AccessAnswer::Page(AccessPage { data, next_page })))
 }

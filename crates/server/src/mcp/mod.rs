@@ -106,7 +106,8 @@ pub(crate) fn router(
     ),
     request_body(content = serde_json::Value, description = "a message of JSON-RPC 2.0, or up to 32 of them up to version 2025-03-26"),
     responses(
-        (status = 200, description = "Answered; a subscription is answered by a stream of events"),
+        (status = 200, description = "Answered; a subscription is answered by a stream of events",
+            content((serde_json::Value = "application/json"), (String = "text/event-stream"))),
         (status = 202, description = "Heard; there is nothing to answer"),
         (status = "4XX", description = "Refused, in the words of JSON-RPC", body = RefusalBody)
     )

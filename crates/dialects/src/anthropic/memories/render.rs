@@ -17,8 +17,7 @@ pub(in crate::anthropic) struct MemoryBody<'a> {
     /// Survives renames.
     #[schema(value_type = String)]
     id: Shown<MemoryId>,
-    /// Always `memory`.
-    r#type: &'static str,
+    r#type: MemoryType,
     #[schema(value_type = String)]
     memory_store_id: Shown<StoreId>,
     /// The newest version.
@@ -38,12 +37,25 @@ pub(in crate::anthropic) struct MemoryBody<'a> {
     updated_at: Shown<Timestamp>,
 }
 
+/// Says that a line of a listing is a memory.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum MemoryType {
+    Memory,
+}
+
+/// Says that a line of a listing is a directory.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum PrefixType {
+    MemoryPrefix,
+}
+
 /// A directory that holds memories deeper down.
 #[derive(Serialize, ToSchema)]
 #[schema(as = MemoryPrefix)]
 pub(in crate::anthropic) struct PrefixBody<'a> {
-    /// Always `memory_prefix`.
-    r#type: &'static str,
+    r#type: PrefixType,
     /// With its trailing slash.
     path: &'a str,
 }
@@ -61,7 +73,7 @@ impl<'a> MemoryBody<'a> {
     fn of(memory: &'a Memory, content: Option<&'a Content>) -> Self {
         Self {
             id: Shown(memory.id),
-            r#type: "memory",
+            r#type: MemoryType::Memory,
             memory_store_id: Shown(memory.store),
             memory_version_id: Shown(memory.head),
             path: memory.path.as_str(),
@@ -80,7 +92,9 @@ impl<'a> ItemBody<'a> {
             ListItem::Memory(memory) => {
                 Self::Memory(MemoryBody::of(memory, memory.content.as_ref()))
             }
-            ListItem::Directory(path) => Self::Prefix(PrefixBody { r#type: "memory_prefix", path }),
+            ListItem::Directory(path) => {
+                Self::Prefix(PrefixBody { r#type: PrefixType::MemoryPrefix, path })
+            }
         }
     }
 }

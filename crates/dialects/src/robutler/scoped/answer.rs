@@ -88,7 +88,10 @@ impl LineBody {
 #[schema(as = ScopedAnswer)]
 pub(in crate::robutler) enum AnswerBody {
     /// One entry, or null where there is none.
-    Entry { entry: Option<EntryBody> },
+    Entry {
+        #[schema(required)]
+        entry: Option<EntryBody>,
+    },
     /// Some entries.
     Entries { entries: Vec<EntryBody> },
     /// How many notes were forgotten.
