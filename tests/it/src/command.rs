@@ -4,12 +4,18 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, openpt, ptsname, unlockpt};
 use serde_json::Value;
 
 use crate::server::{OWN_VARIABLES, binary};
+
+/// A command that takes longer hangs.
+const HANGS_AFTER: Duration = Duration::from_secs(600);
 
 /// A way to call `loci`: against a data directory, a database or a server.
 #[derive(Clone, Debug, Default)]
@@ -77,7 +83,19 @@ impl Loci {
             // A command that does not read its input closes the pipe; that is its right.
             let _ = stdin.write_all(&input);
         });
+        let pid = Pid::from_child(&child);
+        let (ended, is_running) = mpsc::channel::<()>();
+        let guard = thread::spawn(move || {
+            let hangs = is_running.recv_timeout(HANGS_AFTER) == Err(RecvTimeoutError::Timeout);
+            if hangs {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+            hangs
+        });
         let output = child.wait_with_output().expect("our own child can be waited for");
+        drop(ended);
+        let hangs = guard.join().expect("waiting does not panic");
+        assert!(!hangs, "{args:?} was not over after {HANGS_AFTER:?}");
         feed.join().expect("feeding does not panic");
         Finished {
             code: output.status.code(),

@@ -3,6 +3,7 @@
 use crate::command::Loci;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -73,10 +74,11 @@ impl Running {
         panic!("still running after {PATIENCE:?}:\n{}", self.printed());
     }
 
-    /// SIGKILL, as a power cut would look to it.
-    pub fn kill(mut self) {
+    /// SIGKILL, as a power cut would look to it; answers whether the command was still running.
+    pub fn kill(mut self) -> bool {
         self.child.kill().expect("the child is ours");
-        self.child.wait().expect("our own child can be waited for");
+        let ended = self.child.wait().expect("our own child can be waited for");
+        ended.signal().is_some()
     }
 }
 

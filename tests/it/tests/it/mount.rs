@@ -260,13 +260,19 @@ fn a_mount_that_is_killed_leaves_no_half_version() {
         // The one before left its mount behind, which nobody answers at.
         let shown = mount(&loci, &point, &["--store", "notes"]);
         let file = point.join("notes/a.md");
-        let writer = thread::spawn(move || {
-            let mut number = 1;
-            while save(&file, &whole(round * 100_000 + number)).is_ok() {
-                number += 1;
-            }
-        });
-        thread::sleep(Duration::from_millis(100 + dice.below(200) as u64));
+        let saved = Arc::new(AtomicUsize::new(0));
+        let writer = {
+            let saved = Arc::clone(&saved);
+            thread::spawn(move || {
+                let mut number = 1;
+                while save(&file, &whole(round * 100_000 + number)).is_ok() {
+                    saved.store(number, Ordering::Release);
+                    number += 1;
+                }
+            })
+        };
+        eventually("something is saved", || saved.load(Ordering::Acquire) > 0);
+        thread::sleep(dice.millis(0, 200));
         kill(&shown);
         writer.join().unwrap();
         let found = api.content(&memory.id);

@@ -2,7 +2,7 @@
 //! where it was, every memory gets its vectors, and nothing is made of what is not there.
 
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use loci_it::{Api, Dice, Loci, Server, Setup, budget, count, crowd};
 use serde_json::{Value, json};
@@ -44,8 +44,13 @@ fn kill_9_while_vectors_are_made_leaves_the_index_whole() {
     for round in 0..kills() {
         let more = fill(&server, &store, written.len(), MORE);
         written.extend(more);
-        thread::sleep(dice.millis(20, 400));
-        while_behind += usize::from(status(&server)["changes_behind"] != 0);
+        // At a moment that nobody chose, but before the last vectors are made, however fast they are.
+        let (began, moment) = (Instant::now(), dice.millis(20, 400));
+        let behind = || status(&server)["changes_behind"].as_u64().unwrap();
+        while began.elapsed() < moment && behind() > MORE as u64 / 4 {
+            thread::sleep(Duration::from_millis(5));
+        }
+        while_behind += usize::from(behind() != 0);
         server.kill();
         if round % 5 == 0 {
             Loci::on_data(setup.data()).ok(&["check"]);
