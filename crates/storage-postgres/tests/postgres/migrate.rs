@@ -156,7 +156,7 @@ async fn a_database_of_format_3_is_brought_forward() {
     let server = Arc::new(open(&database.url()).await);
     assert_eq!(seen(&*server, &world).await, expected);
     let format = old.query_one("select max(number) from loci.migration", &[]).await.unwrap();
-    assert_eq!(format.get::<_, i32>(0), 9);
+    assert_eq!(format.get::<_, i32>(0), 10);
     for sql in [OLD_STORE, OLD_PRINCIPAL] {
         assert_eq!(old.execute(sql, &[]).await.unwrap(), 1, "{sql}");
         let undo = sql.split_whitespace().nth(2).unwrap();
