@@ -56,6 +56,8 @@ def test_operations_say_what_they_do_and_how_they_refuse(document):
             told = {"error"}
         elif path.startswith(("/qiforge/", "/.well-known/did.json")):
             told = {"detail"}
+        elif path == "/mcp":
+            told = {"jsonrpc", "id", "error"}
         else:
             told = {"type", "error", "request_id"}
         assert told <= set(schema["properties"]), where

@@ -193,7 +193,7 @@ fn a_stranger_finds_nothing_and_learns_nothing() {
     let words = |reply: &loci_it::Reply| reply.json()["error"]["message"].clone();
     assert_eq!(words(&hidden), words(&absent), "a store that is there says so");
     let everywhere = stranger.post("/v1/search", &body).ok();
-    let nothing = json!({"contents_left_out": 0, "data": [], "indexed_through": {}, "is_complete": true, "stores_left_out": 0});
+    let nothing = json!({"contents_left_out": 0, "damaged": [], "data": [], "indexed_through": {}, "is_complete": true, "stores_left_out": 0});
     assert_eq!(everywhere, nothing);
     let named = json!({"query": "bees", "memory_store_ids": [fixture.api.store]});
     assert_eq!(stranger.post("/v1/search", &named).status, 404);

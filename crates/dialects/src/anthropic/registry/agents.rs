@@ -1,5 +1,5 @@
-//! `/v1/agents` for clients of this API. The same paths are the Mobius door's; the beta header, which only
-//! clients of this API send, tells the two apart. Longer paths are the Mobius door's alone.
+//! `/v1/agents` for clients of this API, which name its beta in a header. The same paths are the Mobius
+//! door's: what this API does not have, an agent that it does not know included, is asked there.
 
 use super::{Sort, find, make, read};
 use crate::anthropic::beta;
@@ -12,7 +12,7 @@ use crate::anthropic::sessions::{AgentBody, CreateAgent, FIRST_VERSION};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::handler::Handler;
-use axum::http::{Method, Response};
+use axum::http::{Method, Response, StatusCode};
 use axum::middleware::Next;
 use loci_engine::{Engine, Error};
 use loci_model::store::validate_labels;
@@ -46,7 +46,7 @@ pub(in crate::anthropic) struct AgentObject {
     updated_at: Shown<Timestamp>,
 }
 
-/// Lets the clients of this API use the paths of others: what names its beta goes here.
+/// Lets the clients of this API use the paths of another door.
 pub(in crate::anthropic) async fn divert(
     State(engine): State<Engine>,
     request: Request,
@@ -55,8 +55,16 @@ pub(in crate::anthropic) async fn divert(
     match ours(&request) {
         None => next.run(request).await,
         Some(Ours::Make) => plain(create).call(request, engine).await,
-        Some(Ours::Read) => plain(retrieve).call(request, engine).await,
-        Some(Ours::Nothing) => plain(super::unknown).call(request, engine).await,
+        Some(Ours::Read) => {
+            let (parts, _) = request.into_parts();
+            let asked_again = Request::from_parts(parts.clone(), Body::empty());
+            let request = Request::from_parts(parts, Body::empty());
+            let found = plain(retrieve).call(request, engine).await;
+            match found.status() {
+                StatusCode::NOT_FOUND => next.run(asked_again).await,
+                _ => found,
+            }
+        }
     }
 }
 
@@ -64,7 +72,6 @@ pub(in crate::anthropic) async fn divert(
 enum Ours {
     Make,
     Read,
-    Nothing,
 }
 
 fn ours(request: &Request) -> Option<Ours> {
@@ -72,14 +79,11 @@ fn ours(request: &Request) -> Option<Ours> {
     if !beta::names_either(request.headers()) {
         return None;
     }
-    if rest.contains('/') {
-        return None;
+    match *request.method() {
+        Method::POST if rest.is_empty() => Some(Ours::Make),
+        Method::GET if !rest.is_empty() && !rest.contains('/') => Some(Ours::Read),
+        _ => None,
     }
-    Some(match *request.method() {
-        Method::POST if rest.is_empty() => Ours::Make,
-        Method::GET if !rest.is_empty() => Ours::Read,
-        _ => Ours::Nothing,
-    })
 }
 
 /// Makes an agent.
