@@ -14,9 +14,18 @@ pub(super) const NAMES: [&str; 2] = ["agent-memory-2026-07-22", "managed-agents-
 /// send the older one with requests about agents; callers that send the newer one everywhere are
 /// clients of this API, too, and no others send either.
 pub(super) fn names_either(headers: &HeaderMap) -> bool {
+    NAMES.iter().any(|name| names_one(headers, name))
+}
+
+/// Whether a request names the beta that the client libraries send with requests about agents.
+pub(super) fn names_agents(headers: &HeaderMap) -> bool {
+    names_one(headers, NAMES[1])
+}
+
+fn names_one(headers: &HeaderMap, wanted: &str) -> bool {
     let values = headers.get_all(HEADER).into_iter();
     let mut names = values.flat_map(|value| value.to_str().unwrap_or_default().split(','));
-    names.any(|name| NAMES.contains(&name.trim()))
+    names.any(|name| name.trim() == wanted)
 }
 
 /// Refuses a request that names neither feature, or both.

@@ -1,5 +1,6 @@
 //! `/v1/agents` for clients of this API, which name its beta in a header. The same paths are the Mobius
-//! door's: what this API does not have, an agent that it does not know included, is asked there.
+//! door's, which is asked for agents that are not known here. The beta of agents itself says that no
+//! other door is meant; that of memory stores is also sent by callers of both doors.
 
 use super::{Sort, find, make, read};
 use crate::anthropic::beta;
@@ -55,15 +56,17 @@ pub(in crate::anthropic) async fn divert(
     match ours(&request) {
         None => next.run(request).await,
         Some(Ours::Make) => plain(create).call(request, engine).await,
+        Some(Ours::Nothing) => plain(super::unknown).call(request, engine).await,
         Some(Ours::Read) => {
             let (parts, _) = request.into_parts();
             let asked_again = Request::from_parts(parts.clone(), Body::empty());
             let request = Request::from_parts(parts, Body::empty());
             let found = plain(retrieve).call(request, engine).await;
-            match found.status() {
-                StatusCode::NOT_FOUND => next.run(asked_again).await,
-                _ => found,
+            if found.status() != StatusCode::NOT_FOUND {
+                return found;
             }
+            let of_another = next.run(asked_again).await;
+            if of_another.status() == StatusCode::NOT_FOUND { found } else { of_another }
         }
     }
 }
@@ -72,17 +75,18 @@ pub(in crate::anthropic) async fn divert(
 enum Ours {
     Make,
     Read,
+    Nothing,
 }
 
 fn ours(request: &Request) -> Option<Ours> {
     let rest = request.uri().path().strip_prefix(ROUTE)?.trim_start_matches('/');
-    if !beta::names_either(request.headers()) {
+    if !beta::names_either(request.headers()) || rest.contains('/') {
         return None;
     }
     match *request.method() {
         Method::POST if rest.is_empty() => Some(Ours::Make),
-        Method::GET if !rest.is_empty() && !rest.contains('/') => Some(Ours::Read),
-        _ => None,
+        Method::GET if !rest.is_empty() => Some(Ours::Read),
+        _ => beta::names_agents(request.headers()).then_some(Ours::Nothing),
     }
 }
 

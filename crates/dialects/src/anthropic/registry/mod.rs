@@ -109,3 +109,8 @@ async fn find(call: &Call, sort: &Sort, id: &str) -> Result<Option<Memory>, Erro
 fn read<T: DeserializeOwned>(memory: &Memory) -> Option<T> {
     serde_json::from_str(memory.content.as_ref()?.text()?).ok()
 }
+
+/// Refuses what this server does not do with agents.
+pub(super) async fn unknown(_: Call) -> Answer {
+    Err(Error::NotFound("endpoint").into())
+}
