@@ -1,10 +1,11 @@
 //! `cargo xtask tidy`: rules about the source tree that the compiler does not check.
 //!
-//! Crate arrows, file headers and lengths, names, where `Serialize` may stand, and the numbering
-//! of decision pages. Also a test, so that `cargo test` alone catches a breach.
+//! Crate arrows, file headers and lengths, names, where `Serialize` may stand, the numbering of
+//! decision pages, and the tests that the page of findings names. Also a test, so that `cargo test` alone catches a breach.
 
 mod arrows;
 mod decisions;
+mod findings;
 mod source;
 
 use std::path::{Path, PathBuf};
@@ -26,10 +27,12 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 
 fn breaches(root: &Path) -> Result<Vec<String>> {
     let mut breaches = arrows::breaches(root)?;
-    for path in rust_files(root)? {
-        let shown = path.strip_prefix(root).unwrap_or(&path).to_owned();
-        breaches.extend(source::breaches(&shown, &fs::read_to_string(&path)?));
+    let sources = rust_files(root)?;
+    for path in &sources {
+        let shown = path.strip_prefix(root).unwrap_or(path).to_owned();
+        breaches.extend(source::breaches(&shown, &fs::read_to_string(path)?));
     }
+    breaches.extend(findings::breaches(root, &sources)?);
     breaches.extend(decisions::breaches(&root.join("docs/decisions"))?);
     Ok(breaches)
 }
