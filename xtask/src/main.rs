@@ -45,6 +45,9 @@ enum Command {
         /// Full amounts, every client release on both engines, timing budgets
         #[arg(long)]
         deep: bool,
+        /// Only suites and test programs whose names contain this; repeat for several
+        #[arg(long, value_name = "TEXT")]
+        only: Vec<String>,
     },
     /// Measures durable writes, reads and lists against the machine's own ceiling
     Bench {
@@ -65,7 +68,9 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Check => check::run(&root()),
-        Command::Test { deep } => test::run(&root(), if deep { Tier::Deep } else { Tier::Test }),
+        Command::Test { deep, only } => {
+            test::run(&root(), if deep { Tier::Deep } else { Tier::Test }, &only)
+        }
         Command::Bench { options } => bench::run(&root(), &options),
         Command::Postgres { command } => postgres::run(&root(), &command),
         Command::Tidy => tidy::run(&root()),

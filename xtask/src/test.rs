@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::thread;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use loci_test_kit::Tier;
 
 use crate::command::run_quietly;
@@ -17,21 +17,23 @@ use crate::pool::{self, Job};
 use crate::postgres::Servers;
 use crate::programs::{self, Built};
 use crate::report::Report;
-use crate::suites::SUITES;
+use crate::suites::{SUITES, Suite};
 use crate::{cargo, check, clients, environments, tools};
 
 /// Suites that run at once: one more than the two cores that the command is made for.
 const LANES: usize = 3;
 
-/// Runs every suite of the tier and prints the sum.
-pub(crate) fn run(root: &Path, tier: Tier) -> Result<()> {
+/// Runs the suites of the tier, all of them or those that are named, and prints the sum.
+pub(crate) fn run(root: &Path, tier: Tier, only: &[String]) -> Result<()> {
+    let is_wanted = |name: &str| only.is_empty() || only.iter().any(|it| name.contains(it));
     let seed = check::announce(tier);
     let mut report = Report::of_environment().with_seed(seed);
     check::sources(root, &mut report);
     let (built, servers) = thread::scope(|scope| {
         let installing = scope.spawn(|| {
             let mut report = Report::of_environment();
-            let servers = install(root, tier, &mut report);
+            let suites = SUITES.iter().filter(|it| it.tier <= tier && is_wanted(it.name));
+            let servers = install(root, suites, &mut report);
             (servers, report)
         });
         let built = report.step("build and lints", || programs::build(root));
@@ -39,12 +41,16 @@ pub(crate) fn run(root: &Path, tier: Tier) -> Result<()> {
         report.take(installed);
         (built, servers)
     });
-    if tier == Tier::Deep {
+    if tier == Tier::Deep && only.is_empty() {
         report.step("the shipped binary", || shipped(root));
     }
     if let Some(built) = built {
         let mut jobs = check::jobs(&built, &servers, tier, seed);
         jobs.extend(suites(root, &built, &servers, tier));
+        jobs.retain(|job| is_wanted(&job.name));
+        if jobs.is_empty() {
+            bail!("no suite of the tier {} is called so", tier.name());
+        }
         pool::run(jobs, if tier == Tier::Deep { 1 } else { LANES }, &mut report);
     }
     drop(servers);
@@ -61,13 +67,15 @@ fn shipped(root: &Path) -> Result<()> {
 
 /// Makes everything from outside usable: tools, PostgreSQL, packages of the clients. After a failure
 /// the suites that need it fail and say so.
-fn install(root: &Path, tier: Tier, report: &mut Report) -> Servers {
+fn install<'s>(
+    root: &Path,
+    mut suites: impl Iterator<Item = &'s Suite>,
+    report: &mut Report,
+) -> Servers {
     report.step("tools", tools::prepare);
     let servers = report.step("PostgreSQL", || Servers::start(root));
     report.step("packages of the clients", || {
-        let of_tier = SUITES.iter().filter(|suite| suite.tier <= tier);
-        let mut prepared = of_tier.map(|suite| clients::prepare(root, suite).context(suite.name));
-        prepared.try_for_each(|prepared| prepared)
+        suites.try_for_each(|suite| clients::prepare(root, suite).context(suite.name))
     });
     report.step("console, sources", || {
         let folder = root.join("console");

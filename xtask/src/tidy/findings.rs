@@ -47,7 +47,8 @@ fn judge(
             }
         }
         if change.is_empty() || (named.count() == 0 && tests != "–") {
-            breaches.push(format!("{at}: a finding has a change or a reason, and a test or a dash"));
+            breaches
+                .push(format!("{at}: a finding has a change or a reason, and a test or a dash"));
         }
     }
     breaches
