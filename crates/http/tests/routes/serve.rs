@@ -182,7 +182,7 @@ async fn a_slow_but_steady_reader_gets_all_of_a_large_answer() {
     let running = run_large().await;
     for _ in 0..5 {
         let (taken, pause) = read_slowly(running.addr).await;
-        if taken == LARGE {
+        if taken >= LARGE {
             return;
         }
         // A machine that stood still made this reader an unsteady one, which shows nothing.

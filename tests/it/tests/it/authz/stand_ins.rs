@@ -81,7 +81,7 @@ fn told_of_own(client: &mut Client, name: &str, agent: Option<&str>) -> Vec<u16>
         client.get(&format!("{scoped}?action=search&q=tea{said}")),
         client.get(&format!("{scoped}?action=sync&namespace=owner{said}")),
         client.delete(&format!("{scoped}?namespace=owner&key=note{said}")),
-        client.get(&format!("/v1/agents/{name}")),
+        client.as_another(|client| client.get(&format!("/v1/agents/{name}"))),
         client.call("PUT", &format!("{entries}/b"), Some(&json!({"content": "tea"}))),
         client.get(&entries),
         client.get(&format!("/v1/agents/{name}/memory")),
