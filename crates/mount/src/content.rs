@@ -71,6 +71,22 @@ impl Volume {
         self.bytes_of_version(ino).await.map(|(bytes, _)| bytes)
     }
 
+    /// The bytes of a file for a thread that reads it. By the time they have come, the memory may have
+    /// another content: the thread has seen what they are of.
+    pub(crate) async fn bytes_read(
+        self: &Arc<Self>,
+        ino: Ino,
+        thread: u32,
+    ) -> Result<Arc<Vec<u8>>, Errno> {
+        let (bytes, base) = self.bytes_of_version(ino).await?;
+        let mut tree = self.tree();
+        let saved = tree.file(ino).ok().and_then(|file| file.saved.as_ref());
+        if let (Some(base), Some(memory)) = (base, saved.map(|entry| entry.memory)) {
+            tree.readers.note(memory, thread, Some(base));
+        }
+        Ok(bytes)
+    }
+
     /// The bytes of a file, and of which memory's content they are: by the time they have come from
     /// the server, the file may be another version.
     async fn bytes_of_version(

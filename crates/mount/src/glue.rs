@@ -296,15 +296,19 @@ impl Filesystem for Glue {
                 }
             });
         }
+        let thread = request.pid();
         let at_hand = {
             let mut tree = self.0.tree();
-            tree.note_read(ino.0, request.pid());
-            self.0.bytes_at_hand(&tree, ino.0)
+            let at_hand = self.0.bytes_at_hand(&tree, ino.0);
+            if matches!(at_hand, Ok(Some(_))) {
+                tree.note_read(ino.0, thread);
+            }
+            at_hand
         };
         match at_hand {
             Ok(Some(bytes)) => send(&bytes, reply),
             Ok(None) => self.later(async move {
-                match volume.bytes(ino.0).await {
+                match volume.bytes_read(ino.0, thread).await {
                     Ok(bytes) => send(&bytes, reply),
                     Err(errno) => reply.error(errno),
                 }

@@ -65,6 +65,13 @@ impl Reader {
     }
 }
 
+/// What a mount says of saves that it could not make.
+fn beside(at: &Path) -> String {
+    let names = fs::read_dir(at).into_iter().flatten().flatten();
+    let names: Vec<_> = names.map(|entry| entry.file_name()).collect();
+    format!("beside it {names:?}")
+}
+
 /// Writes one file from three sides in turns; each side first waits for what the other wrote.
 fn play(
     at: [&Path; 2],
@@ -91,7 +98,13 @@ fn play(
                 written.map_err(|error| format!("turn {turn}: {error}"))?;
                 readers[side].seen = turn;
                 let kept = store.api.content(&memory.id);
-                (kept == text(turn)).then_some(()).ok_or("the API has something else")?;
+                if kept != text(turn) {
+                    let found = kept.split_whitespace().next();
+                    return Err(format!(
+                        "turn {turn}: the API has {found:?}, {}",
+                        beside(at[side])
+                    ));
+                }
             }
         }
     }
