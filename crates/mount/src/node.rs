@@ -5,6 +5,7 @@
 //! is what its save will expect to find.
 
 use crate::port::Entry;
+use crate::save::Sent;
 use fuser::{Errno, FileAttr, FileType, INodeNo};
 use loci_model::{Digest, MemoryId, Timestamp, VersionId};
 use std::collections::BTreeMap;
@@ -135,8 +136,10 @@ pub(crate) struct File {
     pub(crate) writer: u32,
     /// Whether `O_EXCL` made the file, which is no memory yet: then nothing else may be there.
     pub(crate) is_exclusive: bool,
-    /// Whether a save got no answer, so that the server may have these bytes already.
-    pub(crate) is_uncertain: bool,
+    /// A save under a key that got no answer. It is sent again before anything else is.
+    pub(crate) unanswered: Option<Arc<Sent>>,
+    /// Contents whose saves got no answer and cannot be sent again: the server may have had them.
+    pub(crate) doubtful: Vec<Base>,
     /// Whether the bytes are to become a memory of their own: this was the backup of a memory that
     /// stayed with the file that took its place.
     pub(crate) is_owed: bool,
@@ -184,8 +187,7 @@ impl File {
         self.is_dirty = false;
         self.base = None;
         self.refused = None;
-        self.is_exclusive = false;
-        self.is_uncertain = false;
+        self.be_certain();
         self.is_owed = false;
     }
 
@@ -206,6 +208,13 @@ impl File {
         self.is_parked = false;
         self.base = None;
         self.is_appended = false;
+    }
+
+    /// The server has answered: what it has of this file is known.
+    pub(crate) fn be_certain(&mut self) {
+        self.is_exclusive = false;
+        self.unanswered = None;
+        self.doubtful.clear();
     }
 
     /// Whether these bytes were refused already, just as they are.
