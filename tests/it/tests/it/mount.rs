@@ -244,6 +244,27 @@ fn a_dead_server_fails_operations_and_not_the_machine() {
     assert!(!point.is_mounted() && began.elapsed() < budget(Duration::from_secs(25)));
 }
 
+/// A program hears a number, and the log of a mount in the background says which file and why.
+#[test]
+fn the_log_of_a_mount_names_what_is_not_saved() {
+    let setup = Setup::new();
+    let loci = Loci::on_data(setup.data());
+    loci.ok(&["store", "create", "notes"]);
+    let point = Point::new(&setup);
+    let log = setup.scratch().join("mount.log");
+    mount(&loci, &point, &["--log", log.to_str().unwrap()]);
+    assert_eq!(fs::read_to_string(&log).unwrap(), "", "nothing has happened");
+    let mut file = File::create(point.join("notes/latin.md")).unwrap();
+    file.write_all(b"caf\xe9").unwrap();
+    let refused = file.sync_all().unwrap_err();
+    assert_eq!(refused.raw_os_error(), Some(Errno::ILSEQ.raw_os_error()), "{refused}");
+    drop(file);
+    let told = fs::read_to_string(&log).unwrap();
+    assert!(told.contains("/latin.md") && told.contains("is not UTF-8 text"), "{told}");
+    fs::remove_file(point.join("notes/latin.md")).unwrap();
+    point.umount();
+}
+
 /// The process of the mount is killed while somebody writes: the API has the previous version or the
 /// new one, and the place can be used again.
 #[test]
