@@ -108,9 +108,14 @@ pub(crate) struct Base {
 /// Why a file could not be saved.
 #[derive(Debug, Clone)]
 pub(crate) struct Refused {
+    pub(crate) errno: Errno,
     pub(crate) why: String,
     /// What was refused; later writes are another matter.
     pub(crate) generation: u64,
+    /// When it is tried again without another write; never if nothing but a write can help.
+    pub(crate) retry_at: Option<Instant>,
+    /// How long it waits for that.
+    pub(crate) pause: Duration,
 }
 
 /// A file.
@@ -215,6 +220,11 @@ impl File {
         self.is_exclusive = false;
         self.unanswered = None;
         self.doubtful.clear();
+    }
+
+    /// When what was refused is tried again.
+    pub(crate) fn retry_at(&self) -> Option<Instant> {
+        self.refused.as_ref()?.retry_at
     }
 
     /// Whether these bytes were refused already, just as they are.

@@ -9,9 +9,16 @@ use crate::volume::{Outdated, Volume};
 use fuser::Errno;
 use loci_model::{AttributesPatch, Digest, Expect, MemoryId, MemoryPath, limit};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// How often a save that lost a race is tried again.
 const ATTEMPTS_MAX: u32 = 6;
+
+/// What may pass by itself: an outage, a full disk, access that was taken back. It is tried again.
+const PASSING: [Errno; 4] = [Errno::EIO, Errno::ENOSPC, Errno::EACCES, Errno::EROFS];
+/// How long after the first refusal; twice as long after each further one.
+pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(1);
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(30);
 
 /// What is in the way where a memory is that no model may see.
 pub(crate) const SEALED: &str = "a sealed memory is there";
@@ -386,10 +393,21 @@ impl Volume {
         let mut tree = self.tree();
         let path = tree.path(ino);
         let file = tree.file_mut(ino)?;
-        if file.refused.as_ref().is_none_or(|it| it.why != why) {
+        let before = file.refused.take();
+        // An outage that goes on is no news, however it is put.
+        let is_known =
+            |it: &Refused| it.errno == errno && (it.why == why || it.generation == generation);
+        if !before.as_ref().is_some_and(is_known) {
             tracing::warn!(%path, why, "not saved; it is kept while this is mounted");
         }
-        file.refused = Some(Refused { why: why.to_owned(), generation });
+        let again = before.filter(|it| it.generation == generation);
+        let pause = again.map_or(RETRY_AFTER, |it| (it.pause * 2).min(RETRY_AFTER_MAX));
+        let is_passing = PASSING.contains(&errno) && why != SEALED;
+        let retry_at = is_passing.then(|| Instant::now() + pause);
+        file.refused = Some(Refused { errno, why: why.to_owned(), generation, retry_at, pause });
+        if is_passing {
+            tree.unsettled.insert(ino);
+        }
         let is_hopeless = [Errno::EFBIG, Errno::EILSEQ, Errno::ENAMETOOLONG].contains(&errno);
         if is_hopeless && self.keeps_refused { Ok(()) } else { Err(errno) }
     }
