@@ -160,6 +160,8 @@ fn is_news(tree: &Tree, store: usize, change: &Change) -> News {
     let known = file.saved.as_ref().map_or(0, |it| it.revision);
     if known >= change.revision && !change.is_removal {
         News::No
+    } else if let Some(successor) = file.successor {
+        News::Later(successor)
     } else if file.is_saving {
         News::Later(ino)
     } else {

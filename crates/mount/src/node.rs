@@ -126,6 +126,8 @@ pub(crate) struct File {
     /// Whether the server has the memory elsewhere than it is shown: renamed to a scratch name or to
     /// that of a backup, and maybe about to be replaced.
     pub(crate) is_parked: bool,
+    /// The file that is just becoming the next version of a parked memory.
+    pub(crate) successor: Option<Ino>,
     /// The bytes, while the server does not have them.
     pub(crate) held: Option<Arc<Vec<u8>>>,
     /// Where the bytes can be read otherwise.

@@ -145,6 +145,7 @@ impl Volume {
         let edits = std::mem::take(&mut plan.edits);
         let both = [Some(from), over];
         self.tree().set_saving(both, true);
+        self.tree().set_successor(plan.heir_of, Some(from));
         let done = self.carry_out(store, edits).await;
         let adopted = match done {
             Ok(Some(Done { entry, operation: None })) if plan.is_elsewhere(&entry) => {
@@ -156,6 +157,7 @@ impl Volume {
             Err(refusal) => Ok(Some(refusal)),
         };
         self.tree().set_saving(both, false);
+        self.tree().set_successor(plan.heir_of, None);
         let refused = adopted?;
         match refused {
             None if plan.is_to_save => {

@@ -159,12 +159,13 @@ impl Volume {
         let mut unseen = None;
         for _ in 0..ATTEMPTS_MAX {
             let Some(draft) = self.draft(ino, occasion)? else { return Ok(()) };
-            let generation = draft.generation;
+            let (generation, heir_of) = (draft.generation, draft.heir_of);
             let next = self.attempt(draft).await;
             let mut tree = self.tree();
             if let Ok(file) = tree.file_mut(ino) {
                 file.is_saving = false;
             }
+            tree.set_successor(heir_of, None);
             tree.forget(ino, 0);
             drop(tree);
             match next? {
@@ -220,6 +221,7 @@ impl Volume {
         let read = parked.and_then(|ino| tree.expected_by(ino, writer));
         let base = base.or(read).or_else(|| inherited.as_deref().map(Base::of));
         tree.file_mut(ino)?.is_saving = true;
+        tree.set_successor(parked, Some(ino));
         drop(tree);
         let digest = digest(&bytes);
         let memory = memory.or(inherited);
