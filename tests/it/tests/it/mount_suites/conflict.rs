@@ -8,12 +8,11 @@ use std::thread;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use loci_it::{Loci, Mounted};
 use rustix::io::Errno;
 use serde_json::json;
 
 use super::coherence::wait;
-use super::scene::{Scene, Store};
+use super::scene::{Scene, Store, on_both};
 
 /// Everything that was ever kept in the store, and everything the mount still shows.
 fn kept(scene: &Scene) -> String {
@@ -124,17 +123,6 @@ fn rivals_in_two_mounts_and_the_api_lose_no_byte() {
     assert!(lost.is_empty(), "lost: {lost:?}");
     let refused = told.iter().filter(|(_, saved)| !saved).count();
     eprintln!("of {} saves {refused} lost a race", told.len());
-}
-
-/// On a mount through the server's URL and on one of its data directory.
-fn on_both(work: impl Fn(&Scene, &Path)) {
-    let scene = Scene::new();
-    work(&scene, scene.mount.at());
-    let local = Loci::on_data(scene.setup.data());
-    let options = ["--flat", "--store", &scene.api.store];
-    let local = Mounted::start(&local, &scene.setup.scratch().join("local"), &options);
-    work(&scene, local.at());
-    local.stop();
 }
 
 /// What the store has at a path, and what is beside it; both are removed.
