@@ -70,7 +70,16 @@ impl Volume {
             self.yield_to(draft, theirs);
             return Ok(Next::Saved);
         }
-        if let Some(begun) = self.begun(draft, &theirs).await? {
+        let begun = match self.begun(draft, &theirs).await {
+            Ok(begun) => begun,
+            Err(refusal) => {
+                let (number, why) = (errno::of(&refusal), errno::reason(&refusal));
+                return self
+                    .refuse(draft.ino, draft.generation, number, &why)
+                    .map(|()| Next::Saved);
+            }
+        };
+        if let Some(begun) = begun {
             // What others added came behind what was saved here without an answer.
             if begun.digest == draft.digest {
                 self.yield_to(draft, theirs);
@@ -103,7 +112,7 @@ impl Volume {
 
     /// Which of the contents that were sent without an answer a memory begins with: the server has
     /// had that one.
-    async fn begun(&self, draft: &Draft, theirs: &Entry) -> Result<Option<Base>, Errno> {
+    async fn begun(&self, draft: &Draft, theirs: &Entry) -> Result<Option<Base>, Refusal> {
         let is_longer = |sent: &&Base| sent.size_bytes <= theirs.size_bytes && sent.size_bytes > 0;
         let sent: Vec<Base> = draft.doubtful.iter().filter(is_longer).copied().collect();
         if let Some(same) = sent.iter().find(|sent| sent.digest == theirs.digest) {
@@ -112,8 +121,12 @@ impl Volume {
         if sent.is_empty() {
             return Ok(None);
         }
-        let text = self.text(draft.store, theirs.memory, theirs.version).await;
-        let text = text.map_err(|refusal| errno::of(&refusal))?;
+        let text = match self.text(draft.store, theirs.memory, theirs.version).await {
+            Ok(text) => text,
+            // Redacted: it shows nothing.
+            Err(Refusal::NotFound) => return Ok(None),
+            Err(refusal) => return Err(refusal),
+        };
         let is_begun = |sent: &&Base| {
             let size = usize::try_from(sent.size_bytes).unwrap_or(usize::MAX);
             text.as_bytes().get(..size).is_some_and(|begun| digest(begun) == sent.digest)

@@ -20,6 +20,9 @@ const PASSING: [Errno; 4] = [Errno::EIO, Errno::ENOSPC, Errno::EACCES, Errno::ER
 pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(1);
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(30);
 
+/// Contents of one file that are remembered as sent without an answer.
+const DOUBTFUL_MAX: usize = 64;
+
 /// What is in the way where a memory is that no model may see.
 pub(crate) const SEALED: &str = "a sealed memory is there";
 
@@ -331,6 +334,9 @@ impl Volume {
                 && let Ok(file) = self.tree().file_mut(draft.ino)
                 && !file.doubtful.contains(&draft.content())
             {
+                if file.doubtful.len() >= DOUBTFUL_MAX {
+                    file.doubtful.remove(0);
+                }
                 file.doubtful.push(draft.content());
             }
             return done;
