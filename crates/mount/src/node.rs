@@ -217,6 +217,12 @@ impl File {
         self.is_appended = false;
     }
 
+    /// Whether the server may have made a memory of this file without answering.
+    pub(crate) fn may_be_there(&self) -> bool {
+        let is_uncertain = self.unanswered.is_some() || !self.doubtful.is_empty();
+        self.is_dirty && self.saved.is_none() && is_uncertain
+    }
+
     /// The server has answered: what it has of this file is known.
     pub(crate) fn be_certain(&mut self) {
         self.is_exclusive = false;

@@ -141,6 +141,11 @@ impl Volume {
         from: Ino,
         over: Option<Ino>,
     ) -> Result<Next, Errno> {
+        if self.tree().file(from)?.may_be_there() {
+            // It would stay where it is, beside the one at the new place. If this is refused again,
+            // that is marked, and the file is moved here.
+            let _ = self.save_in_turn(from, crate::save::Occasion::Demand).await;
+        }
         let mut plan = self.plan(asked, store, from, over).await?;
         let edits = std::mem::take(&mut plan.edits);
         let both = [Some(from), over];

@@ -115,6 +115,23 @@ fn a_log_that_was_renamed_before_the_answer_is_one_log() {
 }
 
 #[test]
+fn a_new_file_that_was_renamed_before_the_answer_is_one_file() {
+    for is_log in [true, false] {
+        let begun = Begun::new();
+        let mut file = match is_log {
+            true => appending(&begun, "first"),
+            false => File::create(begun.at("first")).unwrap(),
+        };
+        file.write_all(b"mine\n").unwrap();
+        save_in_vain(&begun, &file);
+        drop(file);
+        fs::rename(begun.at("first"), begun.at("second")).unwrap();
+        check(&begun, "second", "mine\n");
+        assert_eq!(begun.port.history(0, "/second"), "created modified");
+    }
+}
+
+#[test]
 fn a_whole_text_whose_answer_was_lost_is_there_once() {
     for more in ["", "more\n"] {
         let begun = Begun::new();
