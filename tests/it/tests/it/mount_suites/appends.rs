@@ -3,14 +3,16 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use loci_it::{ADMIN_KEY, Api, Loci, Mounted, Setup, count, eventually};
+use rustix::io::Errno;
 use serde_json::json;
 
 use super::coherence::wait;
@@ -241,6 +243,63 @@ fn no_line_is_there_twice_however_often_the_server_is_killed() {
         assert!(found.contains_key(&line), "{line} was acknowledged");
     }
     assert_eq!(store.api.memories().len(), 1, "something is beside");
+    server.stop();
+}
+
+/// Carries everything to a server, and what it answers back unless that is to be lost.
+fn way_that_loses_answers(to: SocketAddr, is_lost: &Arc<AtomicBool>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let is_lost = Arc::clone(is_lost);
+    thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let server = TcpStream::connect(to).unwrap();
+            let (mut from_client, mut to_server) = (client.try_clone().unwrap(), server);
+            let (mut from_server, mut to_client) = (to_server.try_clone().unwrap(), client);
+            let is_lost = Arc::clone(&is_lost);
+            // Whoever hangs up ends both.
+            thread::spawn(move || io::copy(&mut from_client, &mut to_server));
+            thread::spawn(move || {
+                let mut piece = [0; 4096];
+                while let Ok(count @ 1..) = from_server.read(&mut piece) {
+                    let is_kept = !is_lost.load(Ordering::Acquire);
+                    if is_kept && to_client.write_all(&piece[..count]).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn a_line_whose_answer_is_lost_on_the_way_is_there_once() {
+    let setup = Setup::new();
+    let server = setup.start();
+    let mut store = Store::of(Api::create(server.client(), "notes"));
+    store.api.put("/begun.md", "start\n");
+    let is_lost = Arc::new(AtomicBool::new(false));
+    let address = way_that_loses_answers(server.addr(), &is_lost);
+    let loci = Loci::on_url(&format!("http://{address}"), ADMIN_KEY);
+    let mount =
+        Mounted::start(&loci, &setup.scratch().join("mount"), &["--flat", "--store", "notes"]);
+    for (name, start) in [("begun.md", "start\n"), ("new.md", "")] {
+        let (path, at) = (format!("/{name}"), mount.at().join(name));
+        let mut file = OpenOptions::new().append(true).create(true).open(at).unwrap();
+        file.write_all(b"mine\n").unwrap();
+        is_lost.store(true, Ordering::Release);
+        let refused = file.sync_all().unwrap_err();
+        assert_eq!(refused.raw_os_error(), Some(Errno::IO.raw_os_error()), "{refused}");
+        assert_eq!(store.text(&path), Some(format!("{start}mine\n")), "only the answer is lost");
+        store.edit(&json!({"op": "append", "path": path, "text": "theirs\n"}));
+        file.write_all(b"more\n").unwrap();
+        is_lost.store(false, Ordering::Release);
+        eventually("the next save", || file.sync_all().is_ok());
+        assert_eq!(store.text(&path), Some(format!("{start}mine\ntheirs\nmore\n")));
+    }
+    assert_eq!(store.api.memories().len(), 2, "something is beside");
+    mount.stop();
     server.stop();
 }
 
