@@ -34,13 +34,16 @@ pub(crate) const PYTHON: [Tool; 2] = [
     },
 ];
 
-const SUITES: [Tool; 9] = [
+const SUITES: [Tool; 12] = [
     Tool { name: "Node.js", probe: &["node", "--version"], packages: &["nodejs"] },
     Tool { name: "npm", probe: &["npm", "--version"], packages: &["npm"] },
     Tool { name: "ip", probe: &["ip", "-Version"], packages: &["iproute2"] },
     Tool { name: "git", probe: &["git", "--version"], packages: &["git"] },
     Tool { name: "vim", probe: &["vim", "--version"], packages: &["vim"] },
     Tool { name: "rsync", probe: &["rsync", "--version"], packages: &["rsync"] },
+    Tool { name: "nano", probe: &["nano", "--version"], packages: &["nano"] },
+    Tool { name: "ed", probe: &["ed", "--version"], packages: &["ed"] },
+    Tool { name: "patch", probe: &["patch", "--version"], packages: &["patch"] },
     Tool { name: "perl", probe: &["perl", "--version"], packages: &["perl"] },
     Tool {
         name: "Chromium",

@@ -44,6 +44,11 @@ struct State {
     shelves: HashMap<StoreId, Shelf>,
     ids: u128,
     failing: Option<Refusal>,
+    /// Whether what is carried out is not answered.
+    loses_answers: bool,
+    /// What was carried out under a key.
+    done: HashMap<String, (Vec<Edit>, Vec<Done>)>,
+    keys: u64,
     is_feed_first: bool,
     texts: u64,
     entries: u64,
@@ -99,6 +104,11 @@ impl MemoryPort {
     /// Refuses every call from now on, or none.
     pub fn fail(&self, refusal: Option<Refusal>) {
         self.state().failing = refusal;
+    }
+
+    /// Carries out every edit from now on and tells nobody, or tells again.
+    pub fn lose_answers(&self, is_lost: bool) {
+        self.state().loses_answers = is_lost;
     }
 
     /// Holds back every answer from now on, but for those about the feed, until `release`.
@@ -490,9 +500,33 @@ impl Port for MemoryPort {
         found.and_then(|it| it.text.as_deref().map(str::to_owned)).ok_or(Refusal::NotFound)
     }
 
-    async fn edit(&self, store: StoreId, edits: Vec<Edit>) -> Result<Vec<Done>, Refusal> {
+    fn fresh_key(&self) -> String {
+        let mut state = self.state();
+        state.keys += 1;
+        format!("key-{}", state.keys)
+    }
+
+    async fn edit(
+        &self,
+        store: StoreId,
+        edits: Vec<Edit>,
+        key: Option<&str>,
+    ) -> Result<Vec<Done>, Refusal> {
         self.answer().await?;
-        let done = self.apply(store, &edits);
+        let before = key.and_then(|key| self.state().done.get(key).cloned());
+        let done = match before {
+            Some((sent, _)) if sent != edits => {
+                Err(Refusal::Invalid("the key was used for another request".into()))
+            }
+            Some((_, done)) => Ok(done),
+            None => self.apply(store, &edits),
+        };
+        if let (Some(key), Ok(done)) = (key, &done) {
+            self.state().done.insert(key.to_owned(), (edits, done.clone()));
+        }
+        if self.state().loses_answers && done.is_ok() {
+            return Err(Refusal::Unreachable("the answer was lost".into()));
+        }
         let is_feed_first = self.state().is_feed_first;
         if is_feed_first && done.is_ok() {
             let last = self.state().shelves.get(&store).map_or(0, |shelf| shelf.feed.len()) as u64;

@@ -1,11 +1,11 @@
-//! A save that lost a race. What was added at the end is added to what is there now; any other
+//! A save that lost a race, or whose answer was lost. What was added at the end is added to what is there now; any other
 //! content goes to a file beside (`name.conflict`), and the loser hears `ESTALE`. Nothing is lost.
 
 use crate::errno;
 use crate::names;
 use crate::node::Base;
-use crate::port::{Act, At, Edit, Entry, Refusal};
-use crate::save::{Draft, Next, digest, put, tail};
+use crate::port::{Act, At, Done, Edit, Entry, Refusal};
+use crate::save::{Draft, Next, Sent, digest, put, tail};
 use crate::volume::{Outdated, Volume};
 use fuser::Errno;
 use loci_model::{Expect, MemoryPath};
@@ -15,7 +15,7 @@ impl Volume {
     /// Finds out who won, and what that means for this file.
     pub(crate) async fn reconcile(
         self: &Arc<Self>,
-        draft: &Draft,
+        draft: &Arc<Draft>,
         refusal: Refusal,
     ) -> Result<Next, Errno> {
         let winner = match (&draft.memory, &refusal) {
@@ -56,7 +56,7 @@ impl Volume {
         }
         let is_same = theirs.digest == draft.digest;
         let is_new = draft.memory.is_none();
-        if is_new && draft.is_exclusive && (is_same && !draft.is_uncertain || draft.is_empty()) {
+        if is_new && draft.is_exclusive && !draft.is_uncertain() {
             // Somebody else has made it, and that is what the maker has to hear.
             self.yield_to(draft, theirs);
             return Err(Errno::EEXIST);
@@ -70,7 +70,25 @@ impl Volume {
             self.yield_to(draft, theirs);
             return Ok(Next::Saved);
         }
-        let base = draft.base.filter(|_| !is_new);
+        let begun = match self.begun(draft, &theirs).await {
+            Ok(begun) => begun,
+            Err(refusal) => {
+                let (number, why) = (errno::of(&refusal), errno::reason(&refusal));
+                return self
+                    .refuse(draft.ino, draft.generation, number, &why)
+                    .map(|()| Next::Saved);
+            }
+        };
+        if let Some(begun) = begun {
+            // What others added came behind what was saved here without an answer.
+            if begun.digest == draft.digest {
+                self.yield_to(draft, theirs);
+                return Ok(Next::Saved);
+            }
+            self.rebase(draft, theirs, begun);
+            return Ok(Next::Again);
+        }
+        let base = draft.base.filter(|_| !is_new && !draft.is_uncertain());
         match draft.added().or_else(|| base.and_then(|base| tail(&draft.bytes, base))) {
             Some(added) => self.append(draft, winner, added.to_owned()).await,
             None => {
@@ -92,16 +110,71 @@ impl Volume {
         }
     }
 
-    async fn append(
+    /// Which of the contents that were sent without an answer a memory begins with: the server has
+    /// had that one.
+    async fn begun(&self, draft: &Draft, theirs: &Entry) -> Result<Option<Base>, Refusal> {
+        let is_longer = |sent: &&Base| sent.size_bytes <= theirs.size_bytes && sent.size_bytes > 0;
+        let sent: Vec<Base> = draft.doubtful.iter().filter(is_longer).copied().collect();
+        if let Some(same) = sent.iter().find(|sent| sent.digest == theirs.digest) {
+            return Ok(Some(*same));
+        }
+        if sent.is_empty() {
+            return Ok(None);
+        }
+        let text = match self.text(draft.store, theirs.memory, theirs.version).await {
+            Ok(text) => text,
+            // Redacted: it shows nothing.
+            Err(Refusal::NotFound) => return Ok(None),
+            Err(refusal) => return Err(refusal),
+        };
+        let is_begun = |sent: &&Base| {
+            let size = usize::try_from(sent.size_bytes).unwrap_or(usize::MAX);
+            text.as_bytes().get(..size).is_some_and(|begun| digest(begun) == sent.digest)
+        };
+        Ok(sent.iter().rev().find(is_begun).copied())
+    }
+
+    /// A save under a key got no answer: the same request again tells whether it was carried out, and
+    /// carries it out if not.
+    pub(crate) async fn send_again(
         self: &Arc<Self>,
         draft: &Draft,
+        sent: &Sent,
+    ) -> Result<Next, Errno> {
+        match self.edit_once(draft.store, sent.edit.clone(), &sent.key).await {
+            Ok(Done { entry, .. }) if draft.memory.is_some() || entry.path == draft.path => {
+                if entry.digest == sent.draft.digest {
+                    self.conclude(&sent.draft, &entry);
+                } else {
+                    self.yield_to(&sent.draft, entry);
+                }
+                let is_all = sent.draft.generation == draft.generation;
+                Ok(if is_all { Next::Saved } else { Next::Again })
+            }
+            Err(refusal @ (Refusal::Unreachable(_) | Refusal::Denied | Refusal::ReadOnly)) => {
+                let (number, why) = (errno::of(&refusal), errno::reason(&refusal));
+                self.refuse(draft.ino, draft.generation, number, &why).map(|()| Next::Saved)
+            }
+            // It was not carried out.
+            Ok(_) | Err(_) => {
+                if let Ok(file) = self.tree().file_mut(draft.ino) {
+                    file.unanswered = None;
+                }
+                Ok(Next::Again)
+            }
+        }
+    }
+
+    async fn append(
+        self: &Arc<Self>,
+        draft: &Arc<Draft>,
         memory: loci_model::MemoryId,
         added: String,
     ) -> Result<Next, Errno> {
         let at = At::Memory(memory);
         let act = Act::Append { text: added, is_own_line: true };
         let edit = Edit { at, expect: Expect::Present, act };
-        let entry = match self.edit(draft.store, edit).await {
+        let entry = match self.edit_of(draft, edit).await {
             Ok(done) => done.entry,
             Err(Refusal::NotFound) => return Ok(Next::Again),
             Err(refusal) => {
@@ -137,8 +210,7 @@ impl Volume {
             } else {
                 let size_bytes = draft.bytes.len() as u64;
                 file.base = Some(Base { digest: draft.digest, size_bytes });
-                file.is_exclusive = false;
-                file.is_uncertain = false;
+                file.be_certain();
                 file.saved = Some(Arc::clone(&entry));
             }
         }
@@ -146,6 +218,18 @@ impl Volume {
         outdated.extend(tree.verify(draft.store, entry.memory));
         drop(tree);
         self.outdate(outdated);
+    }
+
+    /// The bytes started from these, which the server has had; others may have added to them since.
+    fn rebase(&self, draft: &Draft, theirs: Entry, begun: Base) {
+        let mut tree = self.tree();
+        let entry = Arc::new(tree.newest(draft.store, theirs));
+        tree.enter(draft.ino, &entry);
+        if let Ok(file) = tree.file_mut(draft.ino) {
+            file.be_certain();
+            file.base = Some(begun);
+            file.saved = Some(entry);
+        }
     }
 
     /// Saves bytes beside a path.

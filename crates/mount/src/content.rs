@@ -8,6 +8,7 @@ use crate::tree::Tree;
 use crate::volume::{BUFFER_BYTES_MAX, Outdated, Volume};
 use fuser::Errno;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// A change of bytes.
 pub(crate) enum Change<'d> {
@@ -194,6 +195,9 @@ impl Volume {
         let size = bytes.len() as u64;
         if change.size_after(size) > BUFFER_BYTES_MAX {
             return Err(Errno::EFBIG);
+        }
+        if self.is_ending.load(Ordering::Acquire) {
+            return Err(Errno::EIO);
         }
         let now = self.now();
         let is_append = matches!(change, Change::Append(..));

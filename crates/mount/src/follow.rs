@@ -51,10 +51,15 @@ impl Volume {
     pub(crate) async fn follow(self: Arc<Self>, store: usize, from: u64) {
         let (mut after, mut failures) = (from, 0u32);
         loop {
-            let asked = self.port.changes(self.stores[store], after, WAIT);
+            // After a failure only that it answers is to be known.
+            let wait = if failures == 0 { WAIT } else { Duration::ZERO };
+            let asked = self.port.changes(self.stores[store], after, wait);
             let lost = Refusal::Unreachable("the feed fell silent".into());
             match tokio::time::timeout(WAIT + PATIENCE, asked).await.unwrap_or(Err(lost)) {
                 Ok(changes) => {
+                    if failures > 0 {
+                        self.retry_all(store);
+                    }
                     failures = 0;
                     let Some(last) = changes.last().map(|it| it.seq) else { continue };
                     if self.hear_all(store, changes).await.is_ok() {
@@ -155,6 +160,8 @@ fn is_news(tree: &Tree, store: usize, change: &Change) -> News {
     let known = file.saved.as_ref().map_or(0, |it| it.revision);
     if known >= change.revision && !change.is_removal {
         News::No
+    } else if let Some(successor) = file.successor {
+        News::Later(successor)
     } else if file.is_saving {
         News::Later(ino)
     } else {

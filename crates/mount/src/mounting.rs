@@ -206,8 +206,12 @@ impl Mount {
     }
 
     /// Saves what waits, unmounts, and says what could not be saved and is gone now. Files that are
-    /// still open somewhere do not keep it from ending.
+    /// still open somewhere do not keep it from ending: they are saved as they are, and what is
+    /// written to them afterwards is refused.
     pub async fn stop(mut self) -> Vec<Unsaved> {
+        let until = tokio::time::Instant::now() + LAST_PATIENCE;
+        // While programs can still see what becomes of it.
+        let settled = tokio::time::timeout_at(until, self.volume.settle_all()).await;
         if let Some(session) = self.session.take() {
             let directory = self.directory.clone();
             let unmounted = tokio::task::spawn_blocking(move || session.umount_and_join()).await;
@@ -219,7 +223,10 @@ impl Mount {
                 }
             }
         }
-        if tokio::time::timeout(LAST_PATIENCE, self.volume.settle_all()).await.is_err() {
+        self.volume.end();
+        // And what was written until then.
+        let last = tokio::time::timeout_at(until, self.volume.settle_all()).await;
+        if settled.is_err() || last.is_err() {
             tracing::warn!("the server did not take what was still to be saved");
         }
         for task in &self.beside {

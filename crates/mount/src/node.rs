@@ -5,6 +5,7 @@
 //! is what its save will expect to find.
 
 use crate::port::Entry;
+use crate::save::Sent;
 use fuser::{Errno, FileAttr, FileType, INodeNo};
 use loci_model::{Digest, MemoryId, Timestamp, VersionId};
 use std::collections::BTreeMap;
@@ -107,9 +108,14 @@ pub(crate) struct Base {
 /// Why a file could not be saved.
 #[derive(Debug, Clone)]
 pub(crate) struct Refused {
+    pub(crate) errno: Errno,
     pub(crate) why: String,
     /// What was refused; later writes are another matter.
     pub(crate) generation: u64,
+    /// When it is tried again without another write; never if nothing but a write can help.
+    pub(crate) retry_at: Option<Instant>,
+    /// How long it waits for that.
+    pub(crate) pause: Duration,
 }
 
 /// A file.
@@ -120,6 +126,8 @@ pub(crate) struct File {
     /// Whether the server has the memory elsewhere than it is shown: renamed to a scratch name or to
     /// that of a backup, and maybe about to be replaced.
     pub(crate) is_parked: bool,
+    /// The file that is just becoming the next version of a parked memory.
+    pub(crate) successor: Option<Ino>,
     /// The bytes, while the server does not have them.
     pub(crate) held: Option<Arc<Vec<u8>>>,
     /// Where the bytes can be read otherwise.
@@ -135,8 +143,10 @@ pub(crate) struct File {
     pub(crate) writer: u32,
     /// Whether `O_EXCL` made the file, which is no memory yet: then nothing else may be there.
     pub(crate) is_exclusive: bool,
-    /// Whether a save got no answer, so that the server may have these bytes already.
-    pub(crate) is_uncertain: bool,
+    /// A save under a key that got no answer. It is sent again before anything else is.
+    pub(crate) unanswered: Option<Arc<Sent>>,
+    /// Contents whose saves got no answer and cannot be sent again: the server may have had them.
+    pub(crate) doubtful: Vec<Base>,
     /// Whether the bytes are to become a memory of their own: this was the backup of a memory that
     /// stayed with the file that took its place.
     pub(crate) is_owed: bool,
@@ -184,8 +194,7 @@ impl File {
         self.is_dirty = false;
         self.base = None;
         self.refused = None;
-        self.is_exclusive = false;
-        self.is_uncertain = false;
+        self.be_certain();
         self.is_owed = false;
     }
 
@@ -206,6 +215,24 @@ impl File {
         self.is_parked = false;
         self.base = None;
         self.is_appended = false;
+    }
+
+    /// Whether the server may have made a memory of this file without answering.
+    pub(crate) fn may_be_there(&self) -> bool {
+        let is_uncertain = self.unanswered.is_some() || !self.doubtful.is_empty();
+        self.is_dirty && self.saved.is_none() && is_uncertain
+    }
+
+    /// The server has answered: what it has of this file is known.
+    pub(crate) fn be_certain(&mut self) {
+        self.is_exclusive = false;
+        self.unanswered = None;
+        self.doubtful.clear();
+    }
+
+    /// When what was refused is tried again.
+    pub(crate) fn retry_at(&self) -> Option<Instant> {
+        self.refused.as_ref()?.retry_at
     }
 
     /// Whether these bytes were refused already, just as they are.

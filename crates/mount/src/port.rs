@@ -216,9 +216,18 @@ pub trait Port: Send + Sync + 'static {
         version: VersionId,
     ) -> Result<String, Refusal>;
 
+    /// A key for a request that may have to be sent again: no other request has it.
+    fn fresh_key(&self) -> String;
+
     /// Carries out all of these edits or none, durably. An answer that was lost on the way must not
-    /// make them happen twice.
-    async fn edit(&self, store: StoreId, edits: Vec<Edit>) -> Result<Vec<Done>, Refusal>;
+    /// make them happen twice. What was sent under a key and is sent again, just as it was, gives the
+    /// answer of the first time, whoever has written since.
+    async fn edit(
+        &self,
+        store: StoreId,
+        edits: Vec<Edit>,
+        key: Option<&str>,
+    ) -> Result<Vec<Done>, Refusal>;
 
     /// What happened after this number, at most a thousand lines; waits that long for something to
     /// happen, and not longer.

@@ -103,6 +103,14 @@ impl Tree {
         }
     }
 
+    /// Says of a parked file which file is about to become its memory, so that the feed's word of it is
+    /// not taken for a change of the parked one.
+    pub(crate) fn set_successor(&mut self, parked: Option<Ino>, successor: Option<Ino>) {
+        if let Some(Ok(file)) = parked.map(|parked| self.file_mut(parked)) {
+            file.successor = successor;
+        }
+    }
+
     /// Who is at the place of a parked memory and will be it as soon as it is saved.
     pub(crate) fn heir(&self, store: usize, entry: &Entry) -> Option<Ino> {
         let ino = self.find(store, entry.path.as_str())?;

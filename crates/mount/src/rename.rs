@@ -141,10 +141,16 @@ impl Volume {
         from: Ino,
         over: Option<Ino>,
     ) -> Result<Next, Errno> {
+        if self.tree().file(from)?.may_be_there() {
+            // It would stay where it is, beside the one at the new place. If this is refused again,
+            // that is marked, and the file is moved here.
+            let _ = self.save_in_turn(from, crate::save::Occasion::Demand).await;
+        }
         let mut plan = self.plan(asked, store, from, over).await?;
         let edits = std::mem::take(&mut plan.edits);
         let both = [Some(from), over];
         self.tree().set_saving(both, true);
+        self.tree().set_successor(plan.heir_of, Some(from));
         let done = self.carry_out(store, edits).await;
         let adopted = match done {
             Ok(Some(Done { entry, operation: None })) if plan.is_elsewhere(&entry) => {
@@ -156,6 +162,7 @@ impl Volume {
             Err(refusal) => Ok(Some(refusal)),
         };
         self.tree().set_saving(both, false);
+        self.tree().set_successor(plan.heir_of, None);
         let refused = adopted?;
         match refused {
             None if plan.is_to_save => {

@@ -9,9 +9,19 @@ use crate::volume::{Outdated, Volume};
 use fuser::Errno;
 use loci_model::{AttributesPatch, Digest, Expect, MemoryId, MemoryPath, limit};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// How often a save that lost a race is tried again.
 const ATTEMPTS_MAX: u32 = 6;
+
+/// What may pass by itself: an outage, a full disk, access that was taken back. It is tried again.
+const PASSING: [Errno; 4] = [Errno::EIO, Errno::ENOSPC, Errno::EACCES, Errno::EROFS];
+/// How long after the first refusal; twice as long after each further one.
+pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(1);
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(30);
+
+/// Contents of one file that are remembered as sent without an answer.
+const DOUBTFUL_MAX: usize = 64;
 
 /// What is in the way where a memory is that no model may see.
 pub(crate) const SEALED: &str = "a sealed memory is there";
@@ -28,7 +38,16 @@ pub(crate) enum Occasion {
     Demand,
 }
 
+/// A save that got no answer, and how it is sent again without happening twice.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    pub(crate) key: String,
+    pub(crate) edit: Edit,
+    pub(crate) draft: Arc<Draft>,
+}
+
 /// What is to be saved, as it was at one moment.
+#[derive(Debug)]
 pub(crate) struct Draft {
     pub(crate) store: usize,
     pub(crate) ino: Ino,
@@ -40,8 +59,10 @@ pub(crate) struct Draft {
     pub(crate) base: Option<Base>,
     /// Whether everything since `base`, or since nothing, was added at the end.
     pub(crate) is_appended: bool,
-    /// Whether the server may have had these bytes before without answering.
-    pub(crate) is_uncertain: bool,
+    /// The save before, if it got no answer and can be sent again.
+    pub(crate) unanswered: Option<Arc<Sent>>,
+    /// Contents that the server may have had without answering.
+    pub(crate) doubtful: Vec<Base>,
     /// Whether nothing else may be there.
     pub(crate) is_exclusive: bool,
     /// The thread that began to change the file.
@@ -59,13 +80,36 @@ impl Draft {
         self.bytes.is_empty()
     }
 
+    /// Whether the server may have had some of these bytes without answering.
+    pub(crate) fn is_uncertain(&self) -> bool {
+        self.unanswered.is_some() || !self.doubtful.is_empty()
+    }
+
     /// What was added at the end, if the file was changed in no other way: it can be added to
     /// whatever is there by now. Bytes that the server may have already are not added again.
     pub(crate) fn added(&self) -> Option<&str> {
         let from = usize::try_from(self.base.map_or(0, |base| base.size_bytes)).ok()?;
-        let is_addition = self.is_appended && !self.is_uncertain && !self.is_exclusive;
+        let is_addition = self.is_appended && !self.is_uncertain() && !self.is_exclusive;
         let added = self.bytes.get(from..).filter(|added| is_addition && !added.is_empty())?;
         std::str::from_utf8(added).ok()
+    }
+
+    /// Whether what becomes of a save cannot be told by what is there afterwards: an addition may be
+    /// there already, and what nobody else may have made looks alike whoever made it.
+    fn is_told_by_its_answer_only(&self) -> bool {
+        self.added().is_some() || self.is_exclusive
+    }
+
+    /// Whether a save that got no answer was about the same memory.
+    fn is_about_the_same(&self, sent: &Self) -> bool {
+        let memory = |draft: &Self| draft.memory.as_ref().map(|it| it.memory);
+        let is_here = self.path == sent.path && self.heir_of == sent.heir_of;
+        let is_known = self.memory.is_some() && self.heir_of.or(sent.heir_of).is_none();
+        memory(self) == memory(sent) && (is_here || is_known)
+    }
+
+    fn content(&self) -> Base {
+        Base { digest: self.digest, size_bytes: self.bytes.len() as u64 }
     }
 }
 
@@ -118,12 +162,13 @@ impl Volume {
         let mut unseen = None;
         for _ in 0..ATTEMPTS_MAX {
             let Some(draft) = self.draft(ino, occasion)? else { return Ok(()) };
-            let generation = draft.generation;
+            let (generation, heir_of) = (draft.generation, draft.heir_of);
             let next = self.attempt(draft).await;
             let mut tree = self.tree();
             if let Ok(file) = tree.file_mut(ino) {
                 file.is_saving = false;
             }
+            tree.set_successor(heir_of, None);
             tree.forget(ino, 0);
             drop(tree);
             match next? {
@@ -140,7 +185,7 @@ impl Volume {
         self.refuse(ino, generation, Errno::ESTALE, "others change it faster than it can be saved")
     }
 
-    fn draft(&self, ino: Ino, occasion: Occasion) -> Result<Option<Draft>, Errno> {
+    fn draft(&self, ino: Ino, occasion: Occasion) -> Result<Option<Arc<Draft>>, Errno> {
         let mut tree = self.tree();
         let node = tree.get(ino)?;
         let (file, store, name) = (node.file()?, node.store, Arc::clone(&node.name));
@@ -162,7 +207,8 @@ impl Volume {
             Lasting::Passing | Lasting::Kept => {}
         }
         let (generation, base, memory) = (file.generation, file.base, file.saved.clone());
-        let (is_uncertain, is_exclusive) = (file.is_uncertain, file.is_exclusive);
+        let (unanswered, doubtful) = (file.unanswered.clone(), file.doubtful.clone());
+        let is_exclusive = file.is_exclusive;
         let (writer, is_made) = (file.writer, generation == NEW);
         let path = match names::path(&tree.path(ino)) {
             Ok(path) => path,
@@ -178,11 +224,12 @@ impl Volume {
         let read = parked.and_then(|ino| tree.expected_by(ino, writer));
         let base = base.or(read).or_else(|| inherited.as_deref().map(Base::of));
         tree.file_mut(ino)?.is_saving = true;
+        tree.set_successor(parked, Some(ino));
         drop(tree);
         let digest = digest(&bytes);
         let memory = memory.or(inherited);
         let heir_of = parked;
-        Ok(Some(Draft {
+        let mut draft = Draft {
             store,
             ino,
             name,
@@ -192,16 +239,27 @@ impl Volume {
             generation,
             base,
             is_appended,
-            is_uncertain,
+            unanswered,
+            doubtful,
             is_exclusive,
             writer,
             keeps_times: is_made || occasion != Occasion::Close,
             memory,
             heir_of,
-        }))
+        };
+        if let Some(sent) = draft.unanswered.take() {
+            match draft.is_about_the_same(&sent.draft) {
+                true => draft.unanswered = Some(sent),
+                false => draft.doubtful.push(sent.draft.content()),
+            }
+        }
+        Ok(Some(Arc::new(draft)))
     }
 
-    async fn attempt(self: &Arc<Self>, draft: Draft) -> Result<Next, Errno> {
+    async fn attempt(self: &Arc<Self>, draft: Arc<Draft>) -> Result<Next, Errno> {
+        if let Some(sent) = &draft.unanswered {
+            return self.send_again(&draft, sent).await;
+        }
         let limit = self.tree().places[draft.store].seen.content_bytes_max;
         if draft.bytes.len() as u64 > limit.min(limit::CONTENT_BYTES_MAX as u64) {
             let why = format!("is {} bytes, limit {limit}", draft.bytes.len());
@@ -242,7 +300,7 @@ impl Volume {
                 act: put(Some(text.to_owned()), None),
             },
         };
-        match self.edit(draft.store, edit).await {
+        match self.edit_of(&draft, edit).await {
             // A store that keeps each text once has it elsewhere.
             Ok(Done { entry, operation: None })
                 if draft.memory.is_none() && entry.path != draft.path =>
@@ -258,15 +316,39 @@ impl Volume {
                 self.reconcile(&draft, refusal).await
             }
             Err(refusal) => {
-                if matches!(refusal, Refusal::Unreachable(_))
-                    && let Ok(file) = self.tree().file_mut(draft.ino)
-                {
-                    file.is_uncertain = true;
-                }
                 let (number, why) = (errno::of(&refusal), errno::reason(&refusal));
                 self.refuse(draft.ino, draft.generation, number, &why).map(|()| Next::Saved)
             }
         }
+    }
+
+    /// Sends the edit of a draft, and remembers that it was sent if it gets no answer.
+    pub(crate) async fn edit_of(
+        self: &Arc<Self>,
+        draft: &Arc<Draft>,
+        edit: Edit,
+    ) -> Result<Done, Refusal> {
+        if !draft.is_told_by_its_answer_only() {
+            let done = self.edit(draft.store, edit).await;
+            if matches!(done, Err(Refusal::Unreachable(_)))
+                && let Ok(file) = self.tree().file_mut(draft.ino)
+                && !file.doubtful.contains(&draft.content())
+            {
+                if file.doubtful.len() >= DOUBTFUL_MAX {
+                    file.doubtful.remove(0);
+                }
+                file.doubtful.push(draft.content());
+            }
+            return done;
+        }
+        let key = self.port.fresh_key();
+        let done = self.edit_once(draft.store, edit.clone(), &key).await;
+        if matches!(done, Err(Refusal::Unreachable(_)))
+            && let Ok(file) = self.tree().file_mut(draft.ino)
+        {
+            file.unanswered = Some(Arc::new(Sent { key, edit, draft: Arc::clone(draft) }));
+        }
+        done
     }
 
     /// The server has what was drafted, or something newer by now.
@@ -296,8 +378,7 @@ impl Volume {
                     node.stamp(entry.updated_at);
                 }
             } else {
-                file.is_exclusive = false;
-                file.is_uncertain = false;
+                file.be_certain();
                 file.base = Some(Base::of(&entry));
                 file.source = Some((entry.memory, entry.version));
                 file.saved = Some(Arc::clone(&entry));
@@ -320,10 +401,21 @@ impl Volume {
         let mut tree = self.tree();
         let path = tree.path(ino);
         let file = tree.file_mut(ino)?;
-        if file.refused.as_ref().is_none_or(|it| it.why != why) {
+        let before = file.refused.take();
+        // An outage that goes on is no news, however it is put.
+        let is_known =
+            |it: &Refused| it.errno == errno && (it.why == why || it.generation == generation);
+        if !before.as_ref().is_some_and(is_known) {
             tracing::warn!(%path, why, "not saved; it is kept while this is mounted");
         }
-        file.refused = Some(Refused { why: why.to_owned(), generation });
+        let again = before.filter(|it| it.generation == generation);
+        let pause = again.map_or(RETRY_AFTER, |it| (it.pause * 2).min(RETRY_AFTER_MAX));
+        let is_passing = PASSING.contains(&errno) && why != SEALED;
+        let retry_at = is_passing.then(|| Instant::now() + pause);
+        file.refused = Some(Refused { errno, why: why.to_owned(), generation, retry_at, pause });
+        if is_passing {
+            tree.unsettled.insert(ino);
+        }
         let is_hopeless = [Errno::EFBIG, Errno::EILSEQ, Errno::ENAMETOOLONG].contains(&errno);
         if is_hopeless && self.keeps_refused { Ok(()) } else { Err(errno) }
     }

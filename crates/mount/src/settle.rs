@@ -1,23 +1,30 @@
 //! What waits a moment before it is decided: files with passing names are stored if they are still
 //! there, memories under scratch names really move there if nothing took their place, and what
-//! expires goes on time.
+//! expires goes on time. What was refused by an outage is tried again.
 
 use crate::errno;
 use crate::names;
-use crate::node::{Body, Ino};
+use crate::node::{Body, File, Ino, Node};
 use crate::port::{At, Edit, Refusal};
-use crate::save::{Occasion, put};
+use crate::save::{Occasion, RETRY_AFTER, put};
 use crate::tree::Tree;
 use crate::volume::Volume;
 use fuser::Errno;
+use futures_util::StreamExt;
+use futures_util::future::join;
+use futures_util::stream;
 use loci_model::Expect;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use tokio::time::{Interval, MissedTickBehavior};
 
 /// How long a passing or parked file may wait for what comes next.
 const SETTLE_AFTER: Duration = Duration::from_secs(2);
 /// How often to look.
 const TICK: Duration = Duration::from_millis(100);
+/// How many refused files are tried again at once.
+const RETRIES_MAX: usize = 16;
 
 /// Something that is not saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,26 +53,92 @@ impl Tree {
     }
 }
 
+fn ticks() -> Interval {
+    let mut ticks = tokio::time::interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
+}
+
 impl Volume {
-    /// Settles what is due, for as long as the mount lives.
+    /// Settles what is due, for as long as the mount lives. A server that does not answer delays
+    /// neither what needs no answer nor, with retries, what is settled for the first time.
     pub(crate) async fn keep_settling(self: Arc<Self>) {
-        let mut tick = tokio::time::interval(TICK);
-        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        loop {
-            tick.tick().await;
-            self.expire();
-            self.reveal();
-            let now = Instant::now();
-            let due: Vec<Ino> = {
-                let tree = self.tree();
-                let is_due = |ino: &&Ino| {
-                    tree.file(**ino).is_ok_and(|file| file.settle_at.is_some_and(|at| at <= now))
-                };
-                tree.unsettled.iter().filter(is_due).copied().collect()
-            };
-            for ino in due {
-                // What is refused is marked; it is tried again when it is written again.
-                let _ = self.settle(ino).await;
+        let look = || async {
+            let mut tick = ticks();
+            loop {
+                tick.tick().await;
+                self.expire();
+                self.reveal();
+            }
+        };
+        let settle = || async {
+            let mut tick = ticks();
+            loop {
+                tick.tick().await;
+                for ino in self.due(|file| file.settle_at) {
+                    // What is refused is marked, and tried again if that may help.
+                    let _ = self.settle(ino).await;
+                }
+            }
+        };
+        let retry = || async {
+            let mut tick = ticks();
+            loop {
+                tick.tick().await;
+                let due = self.due(File::retry_at);
+                let retries = stream::iter(due).map(|ino| self.retry(ino));
+                retries.buffer_unordered(RETRIES_MAX).collect::<()>().await;
+            }
+        };
+        join(look(), join(settle(), retry())).await;
+    }
+
+    /// Files for which the time has come.
+    fn due(&self, when: impl Fn(&File) -> Option<Instant>) -> Vec<Ino> {
+        let now = Instant::now();
+        let mut tree = self.tree();
+        let Tree { unsettled, nodes, .. } = &mut *tree;
+        let mut due = Vec::new();
+        unsettled.retain(|ino| {
+            let Some(Ok(file)) = nodes.get(ino).map(Node::file) else { return false };
+            if when(file).is_some_and(|at| at <= now) {
+                due.push(*ino);
+            }
+            file.settle_at.or(file.retry_at()).is_some()
+        });
+        due
+    }
+
+    /// Tries to save a refused file just as it is. One that a program is writing waits for its close.
+    async fn retry(self: &Arc<Self>, ino: Ino) {
+        {
+            let mut tree = self.tree();
+            if tree.handles.values().any(|it| it.ino == ino && it.has_written) {
+                return;
+            }
+            let Ok(file) = tree.file_mut(ino) else { return };
+            if file.refusal().is_none() {
+                // It was written since, and that save is another matter.
+                if let Some(refused) = &mut file.refused {
+                    refused.retry_at = None;
+                }
+                return;
+            }
+        }
+        // If it is refused again, that is marked as it was.
+        let _ = self.save(ino, Occasion::Demand).await;
+    }
+
+    /// The server answers again: what it did not take is tried again now.
+    pub(crate) fn retry_all(&self, store: usize) {
+        let mut tree = self.tree();
+        let waiting: Vec<Ino> = tree.unsettled.iter().copied().collect();
+        for ino in waiting {
+            let node = tree.get_mut(ino).ok().filter(|node| node.store == store);
+            let Some(Ok(file)) = node.map(Node::file_mut) else { continue };
+            if let Some(refused) = file.refused.as_mut().filter(|it| it.retry_at.is_some()) {
+                refused.retry_at = Some(Instant::now());
+                refused.pause = RETRY_AFTER;
             }
         }
     }
@@ -197,15 +270,15 @@ impl Volume {
         for ino in waiting {
             let _ = self.settle(ino).await;
         }
-        // What was refused has a last chance: a server that was away may be back.
-        let refused: Vec<Ino> = {
+        // What was refused has a last chance: a server that was away may be back. What is open and
+        // written is saved as it is: nobody is going to close it here.
+        let dirty: Vec<Ino> = {
             let tree = self.tree();
-            let is_closed =
-                |body: &Body| matches!(body, Body::File(file) if file.is_dirty && file.opens == 0);
-            let nodes = tree.nodes.values().filter(|node| node.is_linked && is_closed(&node.body));
+            let is_dirty = |body: &Body| matches!(body, Body::File(file) if file.is_dirty);
+            let nodes = tree.nodes.values().filter(|node| node.is_linked && is_dirty(&node.body));
             nodes.map(|node| node.ino).collect()
         };
-        for ino in refused {
+        for ino in dirty {
             let _ = self.save(ino, Occasion::Demand).await;
         }
         // Saves that are under way have the turn.
@@ -220,6 +293,13 @@ impl Volume {
         for turn in turns {
             drop(turn.lock().await);
         }
+    }
+
+    /// From now on nothing is written to any file: it could not be saved any more.
+    pub(crate) fn end(&self) {
+        // Under the lock, so that whatever was written before is seen by whoever saves after.
+        let _tree = self.tree();
+        self.is_ending.store(true, Ordering::Release);
     }
 
     /// What will be gone with the mount.

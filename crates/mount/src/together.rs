@@ -93,8 +93,27 @@ impl Volume {
         store: usize,
         edits: Vec<Edit>,
     ) -> Result<Vec<Done>, Refusal> {
+        self.edit_under(store, edits, None).await
+    }
+
+    /// One edit in a request of its own, which can be sent again under its key and happens once.
+    pub(crate) async fn edit_once(
+        &self,
+        store: usize,
+        edit: Edit,
+        key: &str,
+    ) -> Result<Done, Refusal> {
+        Ok(self.edit_under(store, vec![edit], Some(key)).await?.remove(0))
+    }
+
+    async fn edit_under(
+        &self,
+        store: usize,
+        edits: Vec<Edit>,
+        key: Option<&str>,
+    ) -> Result<Vec<Done>, Refusal> {
         let count = edits.len();
-        let done = self.ask(self.port.edit(self.stores[store], edits)).await?;
+        let done = self.ask(self.port.edit(self.stores[store], edits, key)).await?;
         if done.len() == count {
             Ok(done)
         } else {

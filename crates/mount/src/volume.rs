@@ -16,7 +16,7 @@ use loci_model::time::Clock;
 use loci_model::{MemoryId, StoreId, VersionId};
 use std::future::Future;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -69,6 +69,8 @@ pub(crate) struct Volume {
     /// Where numbers and times of files are remembered, and up to which change they are.
     pub(crate) marks: Option<PathBuf>,
     pub(crate) changes_kept: AtomicU64,
+    /// Whether the mount is gone and only saves what it has.
+    pub(crate) is_ending: AtomicBool,
     pub(crate) listings: Mutex<Listings>,
     tree: Mutex<Tree>,
     cache: Mutex<Cache>,
@@ -102,6 +104,7 @@ impl Volume {
             keeps_refused,
             marks,
             changes_kept: AtomicU64::new(tree.changes),
+            is_ending: AtomicBool::new(false),
             listings: Mutex::default(),
             tree: Mutex::new(tree),
             cache: Mutex::new(Cache::new(cache_bytes)),

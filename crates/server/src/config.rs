@@ -410,6 +410,11 @@ pub(crate) fn default_data_dir() -> PathBuf {
 
 /// Where this machine remembers what is nobody's data; nowhere if this user has no home.
 pub(crate) fn state_dir() -> Option<PathBuf> {
+    state_dir_by(env)
+}
+
+/// The same for another environment.
+pub(crate) fn state_dir_by(env: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let is_absolute = |home: &PathBuf| home.is_absolute();
     let given = env("XDG_STATE_HOME").map(PathBuf::from).filter(is_absolute);
     let usual = || env("HOME").map(PathBuf::from).filter(is_absolute);

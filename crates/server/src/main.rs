@@ -56,8 +56,13 @@ fn main() -> ExitCode {
 fn run(args: Args) -> Result<(), Failure> {
     keep_private();
     open_files::raise_limit();
-    let is_server = matches!(args.command, Command::Serve(_));
-    let _log = log::start(if is_server { LevelFilter::INFO } else { LevelFilter::ERROR })?;
+    let level = match args.command {
+        Command::Serve(_) => LevelFilter::INFO,
+        // Programs that use the directory hear a number only; why is said here.
+        Command::Mount(_) | Command::Sync(_) => LevelFilter::WARN,
+        _ => LevelFilter::ERROR,
+    };
+    let _log = log::start(level)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

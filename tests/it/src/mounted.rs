@@ -56,6 +56,11 @@ impl Mounted {
         &self.at
     }
 
+    /// The process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What the process said so far.
     pub fn printed(&self) -> String {
         self.printed.lock().expect("no reader panicked").clone()

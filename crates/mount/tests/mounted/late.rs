@@ -175,8 +175,9 @@ fn of_two_who_make_a_lock_one_has_made_it() {
              try: os.close(fd); print('made')\nexcept OSError as it: print(it.errno)\""
         )
     };
-    for text in ["", "locked"] {
-        let both = [&one, &two].map(|begun| try_shell(begun, &make(text)));
+    for texts in [["", ""], ["locked", "locked"], ["pid 1", "pid 2"], ["pid 1", ""]] {
+        let both = [(&one, texts[0]), (&two, texts[1])];
+        let both = both.map(|(begun, text)| try_shell(begun, &make(text)));
         within(PATIENCE, "both to have made it", || {
             [&one, &two].iter().all(|begun| begun.at("lock").exists())
         });
@@ -186,9 +187,17 @@ fn of_two_who_make_a_lock_one_has_made_it() {
             String::from_utf8(output.stdout).unwrap().trim().to_owned()
         });
         said.sort();
-        assert_eq!(said, [EXIST.to_string(), "made".into()], "{text:?}");
+        assert_eq!(said, [EXIST.to_string(), "made".into()], "{texts:?}");
         assert_eq!(one.port.history(0, "/lock"), "created");
+        assert_eq!(one.port.paths(0), ["/lock"], "nothing is beside");
         one.hear();
+        two.hear();
+        let made = one.port.text_at(0, "/lock").unwrap();
+        assert!(texts.contains(&made.as_str()), "{made}");
+        for begun in [&one, &two] {
+            let reads = || fs::read_to_string(begun.at("lock")).is_ok_and(|it| it == made);
+            within(PATIENCE, "the one lock", reads);
+        }
         fs::remove_file(one.at("lock")).unwrap();
         within(PATIENCE, "both to see it go", || !two.at("lock").exists());
     }

@@ -16,3 +16,4 @@ mod refused;
 mod renamed;
 mod saves;
 mod shown;
+mod unanswered;

@@ -1,8 +1,9 @@
 //! What the server does not take: the error number, the bytes that stay, and a server that is gone.
 
 use crate::begun::{Begun, Now, PATIENCE, attribute, code, within};
-use loci_model::Access;
-use loci_mount::port::Refusal;
+use loci_model::time::Clock;
+use loci_model::{Access, AttributesPatch, Expect, MemoryPath, Patch, Timestamp};
+use loci_mount::port::{Act, At, Edit, Refusal};
 use loci_mount_memory::MemoryPort;
 use loci_test_kit::budget;
 use std::fs::{self, File, OpenOptions};
@@ -111,6 +112,95 @@ fn nothing_is_written_to_a_read_only_store() {
     assert_eq!(code(fs::create_dir(begun.root().join("stray"))), ROFS);
     assert_eq!(code(fs::rename(begun.root().join("notes"), begun.root().join("other"))), ROFS);
     assert_eq!(begun.port.versions_written(1), 1);
+}
+
+#[test]
+fn what_may_pass_is_tried_again_until_it_has() {
+    for (refusal, number) in [
+        (Refusal::Unreachable("away".into()), IO),
+        (Refusal::Full, NOSPC),
+        (Refusal::Denied, ACCES),
+        (Refusal::ReadOnly, ROFS),
+    ] {
+        let begun = Begun::new();
+        begun.port.fail(Some(refusal.clone()));
+        assert_eq!(synced(&begun.at("f"), b"text"), number, "{refusal:?}");
+        assert!(attribute(&begun.at("f"), "user.loci.unsaved").is_some());
+        begun.port.fail(None);
+        let is_saved = || begun.port.text_at(0, "/f").as_deref() == Some("text");
+        within(PATIENCE, "what was refused", is_saved);
+        within(PATIENCE, "the mark to go", || begun.unsaved().is_empty());
+        assert_eq!(begun.port.history(0, "/f"), "created");
+    }
+}
+
+#[test]
+fn what_cannot_pass_is_not_tried_again() {
+    let begun = Begun::new();
+    begun.port.fail(Some(Refusal::TooLarge));
+    assert_eq!(synced(&begun.at("large"), b"text"), FBIG);
+    begun.port.fail(Some(Refusal::Unreachable("away".into())));
+    assert_eq!(synced(&begun.at("later"), b"text"), IO);
+    begun.port.fail(None);
+    within(PATIENCE, "the other", || begun.port.text_at(0, "/later").is_some());
+    assert_eq!(begun.port.paths(0), ["/later"]);
+}
+
+#[test]
+fn what_is_being_written_is_not_tried_again_before_it_is_closed() {
+    let begun = Begun::new();
+    let mut half = File::create(begun.at("half")).unwrap();
+    half.write_all(b"half").unwrap();
+    begun.port.fail(Some(Refusal::Unreachable("away".into())));
+    assert_eq!(code(half.sync_all()), IO);
+    half.write_all(b" and").unwrap();
+    assert_eq!(synced(&begun.at("whole"), b"text"), IO);
+    begun.port.fail(None);
+    // Refused later, so tried again later.
+    within(PATIENCE, "the other", || begun.port.text_at(0, "/whole").is_some());
+    assert_eq!(begun.port.text_at(0, "/half"), None);
+    half.write_all(b" half").unwrap();
+    drop(half);
+    assert_eq!(begun.port.text_at(0, "/half").unwrap(), "half and half");
+    assert_eq!(begun.port.history(0, "/half"), "created");
+}
+
+#[test]
+fn what_expires_goes_on_time_while_nobody_answers() {
+    let begun = Begun::new();
+    begun.port.write(0, "/brief", "x").unwrap();
+    within(PATIENCE, "the memory", || begun.at("brief").exists());
+    let now = Clock::now(&Now);
+    // The first refusal comes after four seconds; a second later the save waits once more.
+    let at = Timestamp::from_micros(now.as_micros() + 6_000_000);
+    let attributes = AttributesPatch { expires_at: Patch::Set(Some(at)), ..Default::default() };
+    let act = Act::Put { text: None, to: None, attributes: Box::new(attributes) };
+    let at = At::Path(MemoryPath::parse("/brief").unwrap());
+    let edit = Edit { at, expect: Expect::Present, act };
+    begun.port.apply(begun.port.store(0), &[edit]).unwrap();
+    begun.hear();
+    begun.port.hold();
+    assert_eq!(synced(&begun.at("f"), b"text"), IO);
+    within(PATIENCE, "another try", || begun.port.held() > 0);
+    within(PATIENCE, "the end", || !begun.at("brief").exists());
+    assert!(begun.port.held() > 0, "the try waited for no answer, and the end not for the try");
+    begun.port.release();
+    within(PATIENCE, "the save", || begun.port.text_at(0, "/f").is_some());
+}
+
+#[test]
+fn what_is_open_at_the_end_is_saved_and_takes_no_more() {
+    let mut begun = Begun::new();
+    let mut open = File::create(begun.at("open")).unwrap();
+    open.write_all(b"not closed").unwrap();
+    let mut bytes = File::create(begun.at("bytes")).unwrap();
+    bytes.write_all(b"\xff").unwrap();
+    let unsaved = begun.end();
+    assert_eq!(begun.port.text_at(0, "/open").unwrap(), "not closed");
+    let unsaved: Vec<_> = unsaved.iter().map(|it| (it.path.as_str(), it.why.as_str())).collect();
+    assert_eq!(unsaved, [("notes/bytes", "is not UTF-8 text")]);
+    assert_eq!(code(open.write_all(b" and more")), IO);
+    assert_eq!(begun.port.text_at(0, "/open").unwrap(), "not closed");
 }
 
 #[test]

@@ -131,6 +131,24 @@ fn the_programs_of_this_machine() {
 }
 
 #[test]
+fn a_backup_keeps_its_text_when_the_feed_is_faster_than_the_answer() {
+    let begun = Begun::new();
+    fs::write(begun.at("f.md"), "before").unwrap();
+    begun.port.tell_feed_first();
+    for (save, text) in
+        [("echo after > f.md", "after\n"), ("echo last > new; mv new f.md", "last\n")]
+    {
+        let before = fs::read_to_string(begun.at("f.md")).unwrap();
+        shell(&begun, &format!("mv f.md f.md-1; {save}"));
+        assert_eq!(fs::read_to_string(begun.at("f.md-1")).unwrap(), before);
+        assert_eq!(begun.port.text_at(0, "/f.md").unwrap(), text);
+        let is_kept = || begun.port.text_at(0, "/f.md-1").as_deref() == Some(&*before);
+        within(SOON, "the backup", is_kept);
+        fs::remove_file(begun.at("f.md-1")).unwrap();
+    }
+}
+
+#[test]
 fn a_backup_that_is_kept_is_a_memory_of_its_own() {
     let mut edited = Edited::new();
     let diff =

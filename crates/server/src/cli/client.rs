@@ -143,9 +143,19 @@ impl Client {
         self.bytes(&ask, Repeat::Safe).await
     }
 
-    /// Writes, once whatever happens; body and answer are JSON as it goes over the wire.
-    pub(crate) async fn post_bytes(&self, target: &str, body: Bytes) -> Result<Bytes, Refused> {
-        let ask = self.writing(Method::POST, target, Some(body))?;
+    /// Writes, once whatever happens; body and answer are JSON as it goes over the wire. Under the
+    /// idempotency key of an earlier request, it is that request once more.
+    pub(crate) async fn post_bytes(
+        &self,
+        target: &str,
+        body: Bytes,
+        key: Option<&str>,
+    ) -> Result<Bytes, Refused> {
+        let mut ask = self.writing(Method::POST, target, Some(body))?;
+        if let Some(key) = key {
+            let key = HeaderValue::try_from(key).map_err(|_| Failure::usage("not a key"))?;
+            ask.headers.insert(IDEMPOTENCY_KEY, key);
+        }
         self.bytes(&ask, Repeat::Safe).await
     }
 

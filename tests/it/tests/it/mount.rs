@@ -50,6 +50,16 @@ impl Point {
         Loci::default().ok(&["umount", self.text()]);
         assert!(!self.is_mounted());
     }
+
+    /// Unmounts, and insists that something is lost; what is said of each.
+    #[track_caller]
+    fn umount_with_losses(&self) -> Vec<String> {
+        let args = ["umount", self.text()];
+        let told = Loci::default().run(&args).expect_code(FAILURE, &args).stderr;
+        assert!(!self.is_mounted(), "{told}");
+        let lost = told.lines().filter(|line| line.contains("was never saved"));
+        lost.map(str::to_owned).collect()
+    }
 }
 
 impl Drop for Point {
@@ -240,8 +250,104 @@ fn a_dead_server_fails_operations_and_not_the_machine() {
     timed("remove", &mut || fs::remove_file(point.join("notes/never-read.md")));
     timed("rename", &mut || fs::rename(point.join("notes/never-read.md"), point.join("notes/b")));
     let began = Instant::now();
-    let _ = Loci::default().run(&["umount", point.text()]);
+    let told = point.umount_with_losses();
     assert!(!point.is_mounted() && began.elapsed() < budget(Duration::from_secs(25)));
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("notes/a.md was never saved and is gone"), "{told:?}");
+}
+
+#[test]
+fn what_an_outage_refused_is_saved_when_the_server_is_back() {
+    let setup = Setup::new();
+    let server = setup.start();
+    let setup = setup.listen(&server.addr().to_string());
+    let mut api = Api::create(server.client(), "notes");
+    api.put("/a.md", "before");
+    let point = Point::new(&setup);
+    let remote = Loci::on_url(&server.url(), ADMIN_KEY);
+    mount(&remote, &point, &["--store", "notes"]);
+    server.kill();
+    let names: Vec<String> = (0..8).map(|n| format!("{n}.md")).collect();
+    for name in names.iter().map(String::as_str).chain(["a.md"]) {
+        let refused = save(&point.join(&format!("notes/{name}")), name).unwrap_err();
+        assert_eq!(refused.raw_os_error(), Some(Errno::IO.raw_os_error()), "{refused}");
+    }
+    let server = setup.start();
+    let mut api = Api::open(server.client(), &api.store);
+    eventually("all of it", || api.memories().len() == names.len() + 1);
+    eventually("the change", || content(&mut api, "/a.md").unwrap() == "a.md");
+    for name in &names {
+        assert_eq!(content(&mut api, &format!("/{name}")).unwrap(), *name);
+    }
+    for memory in api.memories() {
+        let versions = if memory.path == "/a.md" { 2 } else { 1 };
+        assert_eq!(api.versions(&memory.id).len(), versions, "{}", memory.path);
+    }
+    point.umount();
+    server.stop();
+}
+
+#[test]
+fn umount_saves_what_is_open_and_says_what_it_cannot_save() {
+    let setup = Setup::new();
+    let loci = Loci::on_data(setup.data());
+    loci.ok(&["store", "create", "notes"]);
+    let point = Point::new(&setup);
+    mount(&loci, &point, &["--store", "notes"]);
+    let mut open = File::create(point.join("notes/open.md")).unwrap();
+    open.write_all(b"written and not closed").unwrap();
+    point.umount();
+    assert_eq!(loci.ok(&["get", "notes", "/open.md"]), b"written and not closed");
+    let refused = open.write_all(b" and more").unwrap_err();
+    let known = [Errno::IO, Errno::NOTCONN, Errno::CONNABORTED].map(Errno::raw_os_error);
+    assert!(known.map(Some).contains(&refused.raw_os_error()), "{refused}");
+    drop(open);
+
+    // What no store takes is gone, and that is no success.
+    let latin = point.join("notes/caf\u{e9}.md");
+    mount(&loci, &point, &["--store", "notes"]);
+    fs::write(&latin, b"caf\xe9").unwrap();
+    let told = point.umount_with_losses();
+    assert_eq!(told, ["loci: notes/caf\u{e9}.md was never saved and is gone: is not UTF-8 text"]);
+    mount(&loci, &point, &["--store", "notes"]);
+    fs::write(&latin, b"caf\xe9").unwrap();
+    let args = ["umount", point.text(), "--json"];
+    let shown: Value =
+        serde_json::from_slice(&Loci::default().run(&args).expect_code(FAILURE, &args).stdout)
+            .unwrap();
+    let one = json!({"path": "notes/caf\u{e9}.md", "why": "is not UTF-8 text"});
+    assert_eq!(shown["unsaved"], json!([one]), "{shown}");
+    mount(&loci, &point, &["--store", "notes"]);
+    let shown = Loci::default().json(&["umount", point.text()]);
+    assert_eq!((&shown["unsaved"], &shown["is_clean"]), (&json!([]), &json!(true)), "{shown}");
+
+    // Where a mount can leave no word, nobody knows.
+    let homeless = loci.with_env("XDG_STATE_HOME", "/proc/nowhere");
+    mount(&homeless, &point, &["--store", "notes"]);
+    let args = ["umount", point.text()];
+    let told = Loci::default().run(&args).expect_code(FAILURE, &args).stderr;
+    assert!(told.contains("did not tell") && !point.is_mounted(), "{told}");
+}
+
+/// A program hears a number, and the log of a mount in the background says which file and why.
+#[test]
+fn the_log_of_a_mount_names_what_is_not_saved() {
+    let setup = Setup::new();
+    let loci = Loci::on_data(setup.data());
+    loci.ok(&["store", "create", "notes"]);
+    let point = Point::new(&setup);
+    let log = setup.scratch().join("mount.log");
+    mount(&loci, &point, &["--log", log.to_str().unwrap()]);
+    assert_eq!(fs::read_to_string(&log).unwrap(), "", "nothing has happened");
+    let mut file = File::create(point.join("notes/latin.md")).unwrap();
+    file.write_all(b"caf\xe9").unwrap();
+    let refused = file.sync_all().unwrap_err();
+    assert_eq!(refused.raw_os_error(), Some(Errno::ILSEQ.raw_os_error()), "{refused}");
+    drop(file);
+    let told = fs::read_to_string(&log).unwrap();
+    assert!(told.contains("/latin.md") && told.contains("is not UTF-8 text"), "{told}");
+    fs::remove_file(point.join("notes/latin.md")).unwrap();
+    point.umount();
 }
 
 /// The process of the mount is killed while somebody writes: the API has the previous version or the

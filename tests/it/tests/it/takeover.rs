@@ -171,6 +171,7 @@ fn a_server_takes_over_from_a_mount_and_what_is_unsaved_is_saved_there() {
     let mut open = File::create(at("open.md")).unwrap();
     open.write_all(b"begun, ").unwrap();
     let server = setup.start();
+    said(&setup, "mount", mounted.id());
     let mut api = Api::open(server.client(), &store);
     open.write_all(b"and done").unwrap();
     open.sync_all().unwrap();

@@ -72,3 +72,22 @@ pub(super) fn vim_nobackup(desk: &mut Desk<'_>) -> Result<()> {
 pub(super) fn vim_backup(desk: &mut Desk<'_>) -> Result<()> {
     vim_with(desk, "set nocompatible backup backupskip=", &["notes.md", "notes.md~"])
 }
+
+/// At a terminal, with these options.
+fn nano_with(desk: &mut Desk<'_>, options: &[&str], left: &[&str]) -> Result<()> {
+    edit(desk, &[&["python3", "-c", include_str!("nano.py")], options].concat(), left)
+}
+
+pub(super) fn nano(desk: &mut Desk<'_>) -> Result<()> {
+    nano_with(desk, &[], &["notes.md"])
+}
+
+pub(super) fn nano_backup(desk: &mut Desk<'_>) -> Result<()> {
+    nano_with(desk, &["--backup"], &["notes.md", "notes.md~"])
+}
+
+/// The calls that Emacs makes: the first save renames the file to a backup and writes it anew.
+pub(super) fn emacs(desk: &mut Desk<'_>) -> Result<()> {
+    let script = "mv notes.md notes.md~; sed s/old/new/ notes.md~ > notes.md; sync notes.md";
+    edit(desk, &["sh", "-euc", script], &["notes.md", "notes.md~"])
+}

@@ -22,7 +22,7 @@ use desk::Desk;
 type Work = fn(&mut Desk<'_>) -> Result<()>;
 
 /// The programs by name, in the order they are tried.
-const PROGRAMS: [(&str, Work); 34] = [
+const PROGRAMS: [(&str, Work); 40] = [
     ("shell-write", shell::write),
     ("shell-append", shell::append),
     ("shell-empty", shell::empty),
@@ -48,6 +48,12 @@ const PROGRAMS: [(&str, Work); 34] = [
     ("vim-backupcopy-yes", editors::vim_backupcopy_yes),
     ("vim-nobackup", editors::vim_nobackup),
     ("vim-backup", editors::vim_backup),
+    ("nano", editors::nano),
+    ("nano-backup", editors::nano_backup),
+    ("emacs", editors::emacs),
+    ("sort", saves::sort),
+    ("install", saves::install),
+    ("dd", saves::dd),
     ("git", trees::git),
     ("git-inside", trees::git_inside),
     ("rsync", trees::rsync),

@@ -156,6 +156,37 @@ pub(super) fn awk(desk: &mut Desk<'_>) -> Result<()> {
     )
 }
 
+pub(super) fn sort(desk: &mut Desk<'_>) -> Result<()> {
+    desk.sh("printf 'b\\na\\nc\\n' > notes.md")?;
+    let who = desk.who("notes.md")?;
+    desk.sh("sort -o notes.md notes.md")?;
+    desk.holds("notes.md", "a\nb\nc\n")?;
+    desk.still("notes.md", who.as_ref())?;
+    desk.versions("notes.md", &["created", "modified"])?;
+    desk.sh("sort -r -o new.md notes.md")?;
+    desk.versions("new.md", &["created"])?;
+    desk.files(&["new.md", "notes.md"])
+}
+
+/// It removes what is there and makes it anew: that is another memory.
+pub(super) fn install(desk: &mut Desk<'_>) -> Result<()> {
+    desk.sh("echo 'an old line' > $OUT/one; install -m 640 $OUT/one notes.md")?;
+    desk.holds("notes.md", OLD)?;
+    desk.versions("notes.md", &["created"])?;
+    ensure!(desk.sh("stat -c %a notes.md")?.trim() == "640", "install does not set the mode");
+    desk.sh("echo 'an new line' > $OUT/two; install $OUT/two notes.md")?;
+    desk.holds("notes.md", NEW)?;
+    desk.versions("notes.md", &["created"])?;
+    desk.files(&["notes.md"])
+}
+
+pub(super) fn dd(desk: &mut Desk<'_>) -> Result<()> {
+    without_backup(desk, "echo 'an new line' | dd of=notes.md bs=3 status=none")?;
+    desk.sh("printf OLD | dd of=notes.md bs=1 seek=3 conv=notrunc,fsync status=none")?;
+    desk.holds("notes.md", "an OLD line\n")?;
+    desk.versions("notes.md", &["created", "modified", "modified"])
+}
+
 /// In the way of npm's write-file-atomic.
 pub(super) fn node(desk: &mut Desk<'_>) -> Result<()> {
     let script = "const fs = require('fs'); const name = 'notes.md.' + 3892734511; \

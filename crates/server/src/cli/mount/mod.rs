@@ -3,6 +3,7 @@
 //! caller may not do.
 
 mod background;
+mod ended;
 mod umount;
 
 pub(crate) use umount::{UmountArgs, run as umount};
@@ -13,6 +14,7 @@ use super::port::{Acting, HttpPort, Selection, Wanted};
 use crate::config;
 use crate::exit::Failure;
 use crate::signals::Signals;
+use ended::LastWord;
 use loci_engine::seam::Seams;
 use loci_model::time::Clock;
 use loci_model::{Access, Timestamp};
@@ -143,11 +145,24 @@ async fn serve(
         () = mount.ended() => {}
     }
     let unsaved = mount.stop().await;
-    for Unsaved { path, why } in &unsaved {
-        say(&format!("{} was never saved and is gone: {}", plain(path), plain(why)));
+    if let Some(Err(error)) = LastWord::own().map(|word| word.leave(&unsaved)) {
+        tracing::warn!(%error, "cannot leave word of what was not saved");
     }
-    match unsaved.len() {
+    for Unsaved { path, why } in &unsaved {
+        say(&lost(path, why));
+    }
+    all_saved(unsaved.len())
+}
+
+/// What is said of a file that is gone.
+fn lost(path: &str, why: &str) -> String {
+    format!("{} was never saved and is gone: {}", plain(path), plain(why))
+}
+
+fn all_saved(unsaved: usize) -> Result<(), Failure> {
+    match unsaved {
         0 => Ok(()),
+        1 => Err(Failure::failed("1 file could not be saved")),
         count => Err(Failure::failed(format!("{count} files could not be saved"))),
     }
 }

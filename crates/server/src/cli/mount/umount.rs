@@ -1,12 +1,15 @@
 //! `loci umount`: asks the process of a mount to save everything and end, waits for that, and where it
 //! cannot or does not, takes the mount away from under it. It always works, also when the process died.
+//! What the process could not save it says, and fails then.
 
-use super::super::output::Format;
+use super::super::output::{Format, say, text};
+use super::ended::LastWord;
+use super::{all_saved, lost};
 use crate::exit::Failure;
 use clap::Args;
 use loci_mount::Mounted;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -32,12 +35,40 @@ pub(crate) async fn run(format: Format, args: &UmountArgs) -> Result<(), Failure
     let Some(mounted) = top(&place)? else {
         return Err(Failure::not_found(format!("no store is mounted at {}", place.display())));
     };
-    let is_clean = end(&mounted).await?;
-    let shown = json!({"type": "umount", "directory": place, "is_clean": is_clean});
-    format.show(&shown, || match is_clean {
-        true => format!("{} is unmounted", place.display()),
-        false => format!("{} is detached; its process did not end by itself", place.display()),
-    })
+    let ended = end(&mounted).await?;
+    let unsaved = match &ended {
+        Ended::Itself(unsaved) => unsaved.as_deref(),
+        Ended::Before => Some(&[][..]),
+        Ended::Forced => None,
+    };
+    let is_clean = matches!(ended, Ended::Itself(_));
+    let shown = json!({
+        "type": "umount", "directory": place, "is_clean": is_clean, "unsaved": unsaved,
+    });
+    let name = place.display();
+    format.show(&shown, || match ended {
+        Ended::Itself(_) => format!("{name} is unmounted"),
+        Ended::Before => format!("{name} is detached; its process had ended before"),
+        Ended::Forced => format!("{name} is detached; its process did not end by itself"),
+    })?;
+    let Some(unsaved) = unsaved else {
+        let why = "the mount did not tell what it could not save; its log, if it has one, does";
+        return Err(Failure::failed(why));
+    };
+    for one in unsaved {
+        say(&lost(text(one, "path"), text(one, "why")));
+    }
+    all_saved(unsaved.len())
+}
+
+/// How the process of a mount ended.
+enum Ended {
+    /// When it was asked to; and what it said that it could not save, if it said anything.
+    Itself(Option<Vec<Value>>),
+    /// It was dead already, and whatever it had is long gone.
+    Before,
+    /// It did not.
+    Forced,
 }
 
 /// Our mount at a place; the one on top if there are several.
@@ -47,20 +78,24 @@ fn top(place: &Path) -> Result<Option<Mounted>, Failure> {
     Ok(mounted.into_iter().rfind(|one| one.directory == place))
 }
 
-/// Ends a mount; whether its process did so by itself.
-async fn end(mounted: &Mounted) -> Result<bool, Failure> {
+/// Ends a mount; says how its process ended.
+async fn end(mounted: &Mounted) -> Result<Ended, Failure> {
     let place = &mounted.directory;
-    let process = mounted.pid.filter(|pid| is_loci(*pid)).and_then(Pid::from_raw);
-    if let Some(process) = process
+    let is_running = |pid: &i32| is_loci(*pid) && !Pid::from_raw(*pid).is_none_or(is_zombie);
+    let pid = mounted.pid.filter(is_running);
+    // Asked for while the process runs.
+    let last_word = pid.and_then(LastWord::of);
+    let told = || last_word.as_ref().and_then(LastWord::take);
+    let mut ended = Ended::Before;
+    if let Some(process) = pid.and_then(Pid::from_raw)
         && kill_process(process, Signal::TERM).is_ok()
     {
+        ended = Ended::Forced;
         let deadline = Instant::now() + SAVE_MAX;
         while Instant::now() < deadline {
             let is_gone = test_kill_process(process).is_err() || is_zombie(process);
-            if is_gone && top(place)?.is_none() {
-                return Ok(true);
-            }
             if is_gone {
+                ended = Ended::Itself(told());
                 break;
             }
             sleep(POLL).await;
@@ -68,7 +103,7 @@ async fn end(mounted: &Mounted) -> Result<bool, Failure> {
     }
     for _ in 0..LAYERS_MAX {
         if top(place)?.is_none() {
-            return Ok(false);
+            return Ok(ended);
         }
         loci_mount::detach(place).map_err(|error| {
             Failure::io(format_args!("cannot detach {}", place.display()), &error)

@@ -16,6 +16,7 @@ pub(crate) use stores::{Chosen, Selection, Wanted};
 
 use super::client::{Client, Patience};
 use super::find::{encode, store_url};
+use super::way::fresh_key;
 use async_trait::async_trait;
 use bytes::Bytes;
 use loci_model::{MemoryId, StoreId, VersionId};
@@ -104,11 +105,20 @@ impl Port for HttpPort {
         parse::text(&found)?.ok_or(Refusal::NotFound)
     }
 
-    async fn edit(&self, store: StoreId, edits: Vec<Edit>) -> Result<Vec<Done>, Refusal> {
+    fn fresh_key(&self) -> String {
+        fresh_key(self.reason)
+    }
+
+    async fn edit(
+        &self,
+        store: StoreId,
+        edits: Vec<Edit>,
+        key: Option<&str>,
+    ) -> Result<Vec<Done>, Refusal> {
         let _place = self.room.acquire().await.expect("never closed");
         let body = edits::wire(&edits, self.reason);
         let url = format!("{}/edits", store_url(&store.to_string()));
-        let answer = self.client.post_bytes(&url, body).await;
+        let answer = self.client.post_bytes(&url, body, key).await;
         parse::done(&answer.map_err(|refused| refusal(&refused))?, &self.principal)
     }
 

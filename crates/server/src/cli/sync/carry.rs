@@ -188,7 +188,7 @@ impl<'p> Carrier<'p> {
         let sent = outgoing.into_iter().map(|out| {
             let port = port.clone();
             async move {
-                let done = patiently(port.edit(store, vec![out.edit.clone()])).await;
+                let done = patiently(port.edit(store, vec![out.edit.clone()], None)).await;
                 (out, done)
             }
         });

@@ -8,12 +8,11 @@ use std::thread;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use loci_it::{Loci, Mounted};
 use rustix::io::Errno;
 use serde_json::json;
 
 use super::coherence::wait;
-use super::scene::{Scene, Store};
+use super::scene::{Scene, Store, on_both};
 
 /// Everything that was ever kept in the store, and everything the mount still shows.
 fn kept(scene: &Scene) -> String {
@@ -126,17 +125,6 @@ fn rivals_in_two_mounts_and_the_api_lose_no_byte() {
     eprintln!("of {} saves {refused} lost a race", told.len());
 }
 
-/// On a mount through the server's URL and on one of its data directory.
-fn on_both(work: impl Fn(&Scene, &Path)) {
-    let scene = Scene::new();
-    work(&scene, scene.mount.at());
-    let local = Loci::on_data(scene.setup.data());
-    let options = ["--flat", "--store", &scene.api.store];
-    let local = Mounted::start(&local, &scene.setup.scratch().join("local"), &options);
-    work(&scene, local.at());
-    local.stop();
-}
-
 /// What the store has at a path, and what is beside it; both are removed.
 fn take(store: &mut Store, path: &str) -> [Option<String>; 2] {
     let beside = format!("{path}.conflict");
@@ -201,64 +189,83 @@ fn a_save_of_what_was_read_before_others_wrote_is_told() {
 
 #[test]
 fn where_a_sealed_memory_is_nothing_is_written() {
-    let scene = Scene::new();
-    let mut store = scene.witness();
-    let url = store.api.path("/sealed");
-    let sealed = BASE64.encode(b"closed");
-    store.api.client.post(&url, &json!({"path": "/sealed.md", "sealed_base64": sealed})).ok();
-    let path = scene.at("sealed.md");
-    assert!(!path.exists());
-    let mut file = File::create(&path).unwrap();
-    file.write_all(b"open").unwrap();
-    assert_eq!(number(&file.sync_all().unwrap_err()), Some(Errno::ACCESS));
-    let mut why = [0; 100];
-    let length = rustix::fs::getxattr(&path, "user.loci.unsaved", &mut why[..]).unwrap();
-    assert_eq!(&why[..length], b"a sealed memory is there");
-    drop(file);
-    fs::remove_file(&path).unwrap();
-    fs::write(scene.at("next.tmp"), "open").unwrap();
-    let refused = fs::rename(scene.at("next.tmp"), &path).unwrap_err();
-    assert_eq!(number(&refused), Some(Errno::ACCESS), "{refused}");
+    on_both(|scene, at| {
+        let mut store = scene.witness();
+        let url = store.api.path("/sealed");
+        let sealed = BASE64.encode(b"closed");
+        let body = json!({"path": "/sealed.md", "sealed_base64": sealed});
+        let made = store.api.client.post(&url, &body).ok();
+        let path = at.join("sealed.md");
+        assert!(!path.exists());
+        let mut file = File::create(&path).unwrap();
+        file.write_all(b"open").unwrap();
+        assert_eq!(number(&file.sync_all().unwrap_err()), Some(Errno::ACCESS));
+        assert_eq!(unsaved(&path), "a sealed memory is there");
+        drop(file);
+        fs::remove_file(&path).unwrap();
+        fs::write(at.join("next.tmp"), "open").unwrap();
+        let refused = fs::rename(at.join("next.tmp"), &path).unwrap_err();
+        assert_eq!(number(&refused), Some(Errno::ACCESS), "{refused}");
+        fs::remove_file(at.join("next.tmp")).unwrap();
+        store.api.delete(made["id"].as_str().unwrap());
+    });
+}
+
+/// Why a file is not saved.
+fn unsaved(path: &Path) -> String {
+    let mut why = [0; 200];
+    let length = rustix::fs::getxattr(path, "user.loci.unsaved", &mut why[..]).unwrap();
+    String::from_utf8_lossy(&why[..length]).into_owned()
 }
 
 #[test]
 fn of_two_mounts_that_make_a_lock_one_has_made_it() {
-    let scene = Scene::new();
-    let other = scene.mount_again("other", &["--flat", "--store", &scene.api.store]);
-    let mut store = scene.witness();
-    let rounds = loci_it::count("conflict_turns");
-    for round in 0..rounds {
-        let name = format!("{round}.lock");
-        let make = |at: &Path| {
-            let script = "import os, sys\nfd = os.open(sys.argv[1], os.O_CREAT | os.O_EXCL)\n\
+    on_both(|scene, at| {
+        let options = ["--flat", "--store", &scene.api.store];
+        let other = scene.mount_again("other", &options);
+        let mut store = scene.witness();
+        let make = |at: &Path, name: &str, text: &str| {
+            let script = "import os, sys\nfd = os.open(sys.argv[1], os.O_CREAT | os.O_EXCL | os.O_WRONLY)\n\
+                          os.write(fd, sys.argv[2].encode())\n\
                           try: os.close(fd)\nexcept FileExistsError: sys.exit(17)";
             let mut python = std::process::Command::new("python3");
-            python.args(["-c", script]).arg(at.join(&name));
+            python.args(["-c", script]).arg(at.join(name)).arg(text);
             python.stderr(std::process::Stdio::null()).spawn().unwrap()
         };
-        let both = [scene.mount.at(), other.at()].map(make);
-        let won = both.map(|mut python| usize::from(python.wait().unwrap().success()));
-        assert_eq!(won.iter().sum::<usize>(), 1, "round {round}");
-        assert!(store.entry(&format!("/{name}")).is_some());
-    }
+        for round in 0..loci_it::count("conflict_turns") {
+            // Locks hold nothing, the same, or the number of their maker.
+            let texts = [["", ""], ["locked", "locked"], ["pid 1", "pid 2"]][round % 3];
+            let name = format!("{round}.lock");
+            let both = [make(at, &name, texts[0]), make(other.at(), &name, texts[1])];
+            let won = both.map(|mut python| usize::from(python.wait().unwrap().success()));
+            assert_eq!(won.iter().sum::<usize>(), 1, "round {round}");
+            let winner = texts[usize::from(won[1] == 1)].to_owned();
+            let found = take(&mut store, &format!("/{name}"));
+            assert_eq!(found, [Some(winner), None], "round {round}");
+        }
+        other.stop();
+        wait("the end of the locks", || fs::read_dir(at).unwrap().count() == 0);
+    });
 }
 
 #[test]
 fn a_text_that_the_store_keeps_once_is_told_to_be_elsewhere() {
-    let scene = Scene::new();
-    let mut store = scene.witness();
-    let url = store.api.path("/policy");
-    store.api.client.post(&url, &json!({"repeats": "merge"})).ok();
-    store.api.put("/one.md", "text");
-    wait("the first", || scene.at("one.md").exists());
-    let path = scene.at("two.md");
-    let mut file = File::create(&path).unwrap();
-    file.write_all(b"text").unwrap();
-    assert_eq!(number(&file.sync_all().unwrap_err()), Some(Errno::EXIST));
-    drop(file);
-    assert_eq!(fs::read_to_string(&path).unwrap(), "text");
-    let mut why = [0; 200];
-    let length = rustix::fs::getxattr(&path, "user.loci.unsaved", &mut why[..]).unwrap();
-    assert!(String::from_utf8_lossy(&why[..length]).contains("/one.md"));
-    assert_eq!(store.api.memories().len(), 1);
+    on_both(|scene, at| {
+        let mut store = scene.witness();
+        let url = store.api.path("/policy");
+        store.api.client.post(&url, &json!({"repeats": "merge"})).ok();
+        let first = store.api.put("/one.md", "text");
+        wait("the first", || at.join("one.md").exists());
+        let path = at.join("two.md");
+        let mut file = File::create(&path).unwrap();
+        file.write_all(b"text").unwrap();
+        assert_eq!(number(&file.sync_all().unwrap_err()), Some(Errno::EXIST));
+        drop(file);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "text");
+        assert!(unsaved(&path).contains("/one.md"));
+        assert_eq!(store.api.memories().len(), 1);
+        fs::remove_file(&path).unwrap();
+        store.api.delete(&first.id);
+        wait("the end of the first", || !at.join("one.md").exists());
+    });
 }

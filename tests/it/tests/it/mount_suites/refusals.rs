@@ -49,7 +49,7 @@ fn what_is_no_text_or_too_large_is_refused_with_a_reason() {
 #[test]
 fn names_that_no_path_may_have_are_refused() {
     let scene = Scene::new();
-    for name in ["a\tb.md", "a\u{200b}b.md", "e\u{301}.md"] {
+    for name in ["a\tb.md", "a\u{200b}b.md", "a\u{200d}b.md", "e\u{301}.md"] {
         let error = save(&scene.at(name), b"text").unwrap_err();
         let found = error.raw_os_error().map(Errno::from_raw_os_error);
         assert!(matches!(found, Some(Errno::INVAL | Errno::ILSEQ)), "{name:?}: {error}");

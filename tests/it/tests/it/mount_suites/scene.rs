@@ -1,6 +1,6 @@
 //! A server with one store, mounted through its URL; and the store as a witness of what was written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use loci_it::{ADMIN_KEY, Api, Loci, Mounted, Server, Setup};
@@ -44,6 +44,17 @@ impl Scene {
     pub(super) fn witness(&self) -> Store {
         Store::of(Api::open(self.server.client(), &self.api.store))
     }
+}
+
+/// On a mount through the server's URL and on one of its data directory.
+pub(super) fn on_both(work: impl Fn(&Scene, &Path)) {
+    let scene = Scene::new();
+    work(&scene, scene.mount.at());
+    let local = Loci::on_data(scene.setup.data());
+    let options = ["--flat", "--store", &scene.api.store, "--allow-other"];
+    let local = Mounted::start(&local, &scene.setup.scratch().join("local"), &options);
+    work(&scene, local.at());
+    local.stop();
 }
 
 fn mount(setup: &Setup, server: &Server, name: &str, options: &[&str]) -> Mounted {
