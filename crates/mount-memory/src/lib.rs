@@ -9,7 +9,7 @@ use loci_model::{
     VersionId,
 };
 use loci_mount::port::{
-    Act, At, Change, Done, Edit, Edition, Entry, Listed, Listing, Port, Refusal, StoreSeen,
+    Act, At, Change, Done, Edit, Edition, Entry, Feed, Listed, Listing, Port, Refusal, StoreSeen,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,6 +44,10 @@ struct State {
     shelves: HashMap<StoreId, Shelf>,
     ids: u128,
     failing: Option<Refusal>,
+    /// What the caller may do with each store now; a store that is not here may not be known.
+    access: HashMap<StoreId, Access>,
+    /// Whether the caller is nobody any more.
+    is_revoked: bool,
     is_feed_first: bool,
     texts: u64,
     entries: u64,
@@ -52,7 +56,8 @@ struct State {
 
 /// Stores in memory.
 pub struct MemoryPort {
-    stores: Vec<StoreSeen>,
+    /// All stores that there ever were.
+    stores: Mutex<Vec<StoreSeen>>,
     clock: Arc<dyn Clock>,
     state: Mutex<State>,
     written: Notify,
@@ -67,24 +72,64 @@ pub struct MemoryPort {
 impl MemoryPort {
     /// Empty stores with these directories.
     pub fn new(clock: Arc<dyn Clock>, stores: &[(&str, Access)]) -> Self {
-        let seen = |(at, (slug, access)): (usize, &(&str, Access))| StoreSeen {
-            id: StoreId::from_u128(at as u128 + 1),
-            slug: (*slug).to_owned(),
-            name: (*slug).to_owned(),
-            description: String::new(),
-            access: *access,
-            content_bytes_max: loci_model::limit::CONTENT_BYTES_DEFAULT as u64,
-            memories_max: loci_model::limit::MEMORIES_PER_STORE_DEFAULT,
-        };
-        Self {
-            stores: stores.iter().enumerate().map(seen).collect(),
+        let port = Self {
+            stores: Mutex::default(),
             clock,
             state: Mutex::default(),
             written: Notify::new(),
             gate: watch::Sender::new(false),
             text_gate: watch::Sender::new(false),
             followed: watch::Sender::default(),
+        };
+        for (slug, access) in stores {
+            port.add_store(slug, *access);
         }
+        port
+    }
+
+    /// One more store, which was made or shared just now; gives its place.
+    pub fn add_store(&self, slug: &str, access: Access) -> usize {
+        let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, id) = (stores.len(), StoreId::from_u128(stores.len() as u128 + 1));
+        stores.push(StoreSeen {
+            id,
+            slug: slug.to_owned(),
+            name: slug.to_owned(),
+            description: String::new(),
+            access,
+            most: Access::ReadWrite,
+            content_bytes_max: loci_model::limit::CONTENT_BYTES_DEFAULT as u64,
+            memories_max: loci_model::limit::MEMORIES_PER_STORE_DEFAULT,
+        });
+        self.state().access.insert(id, access);
+        at
+    }
+
+    /// What the caller may do with a store from now on; nothing at all if `None`.
+    pub fn set_access(&self, at: usize, access: Option<Access>) {
+        let id = self.store(at);
+        match access {
+            Some(access) => self.state().access.insert(id, access),
+            None => self.state().access.remove(&id),
+        };
+        self.written.notify_waiters();
+    }
+
+    /// Knows the caller no more from now on, or knows it again.
+    pub fn revoke(&self, is_revoked: bool) {
+        self.state().is_revoked = is_revoked;
+        self.written.notify_waiters();
+    }
+
+    fn seen(&self) -> Vec<StoreSeen> {
+        self.stores.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What the caller may do with a store.
+    fn access(&self, store: StoreId) -> Result<Access, Refusal> {
+        let state = self.state();
+        let access = state.access.get(&store).copied().filter(|_| !state.is_revoked);
+        access.ok_or(Refusal::Denied)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -93,10 +138,11 @@ impl MemoryPort {
 
     /// The store at this place.
     pub fn store(&self, at: usize) -> StoreId {
-        self.stores[at].id
+        self.seen()[at].id
     }
 
-    /// Refuses every call from now on, or none.
+    /// Refuses every call from now on, or none. The feed fails only when nothing is reached: access is
+    /// taken back by `set_access` and `revoke`.
     pub fn fail(&self, refusal: Option<Refusal>) {
         self.state().failing = refusal;
     }
@@ -124,15 +170,17 @@ impl MemoryPort {
 
     /// Shows the memory at a path to nobody from now on; it still has its path.
     pub fn seal(&self, at: usize, path: &str) {
+        let store = self.store(at);
         let mut state = self.state();
-        let shelf = state.shelves.entry(self.stores[at].id).or_default();
+        let shelf = state.shelves.entry(store).or_default();
         let memory = shelf.live.get(path).map(|entry| entry.memory);
         shelf.sealed.extend(memory);
     }
 
     /// Keeps each text once in a store from now on.
     pub fn merge_repeats(&self, at: usize) {
-        self.state().shelves.entry(self.stores[at].id).or_default().merges = true;
+        let store = self.store(at);
+        self.state().shelves.entry(store).or_default().merges = true;
     }
 
     /// How many calls wait for an answer that is held back.
@@ -222,7 +270,7 @@ impl MemoryPort {
     /// Changes as somebody else would.
     pub fn apply(&self, store: StoreId, edits: &[Edit]) -> Result<Vec<Done>, Refusal> {
         let limit =
-            self.stores.iter().find(|it| it.id == store).map_or(0, |it| it.content_bytes_max);
+            self.seen().iter().find(|it| it.id == store).map_or(0, |it| it.content_bytes_max);
         let mut state = self.state();
         let mut ids = state.ids;
         state.ids += edits.len() as u128;
@@ -432,11 +480,25 @@ impl Shelf {
 impl Port for MemoryPort {
     async fn stores(&self) -> Result<Vec<StoreSeen>, Refusal> {
         self.answer().await?;
-        Ok(self.stores.clone())
+        Ok(self.seen())
+    }
+
+    async fn newcomers(&self, known: &[StoreId]) -> Result<Vec<StoreSeen>, Refusal> {
+        self.answer().await?;
+        if self.state().is_revoked {
+            return Err(Refusal::Denied);
+        }
+        let unknown = self.seen().into_iter().filter(|seen| !known.contains(&seen.id));
+        let readable = unknown.filter_map(|seen| {
+            let access = self.access(seen.id).ok()?;
+            Some(StoreSeen { access, ..seen })
+        });
+        Ok(readable.collect())
     }
 
     async fn list(&self, store: StoreId, listing: &Listing) -> Result<Listed, Refusal> {
         self.answer().await?;
+        self.access(store)?;
         let state = self.state();
         let Some(shelf) = state.shelves.get(&store) else {
             return Ok(Listed { entries: Vec::new(), next: None, last_seq: 0 });
@@ -464,6 +526,7 @@ impl Port for MemoryPort {
 
     async fn entry(&self, store: StoreId, memory: MemoryId) -> Result<Entry, Refusal> {
         let answer = self.answer().await;
+        self.access(store)?;
         let mut state = self.state();
         state.entries_refused += u64::from(answer.is_err());
         answer?;
@@ -482,6 +545,7 @@ impl Port for MemoryPort {
         if *self.text_gate.borrow() {
             let _ = self.text_gate.subscribe().wait_for(|is_held| !is_held).await;
         }
+        self.access(store)?;
         let mut state = self.state();
         state.texts += 1;
         let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;
@@ -492,6 +556,9 @@ impl Port for MemoryPort {
 
     async fn edit(&self, store: StoreId, edits: Vec<Edit>) -> Result<Vec<Done>, Refusal> {
         self.answer().await?;
+        if self.access(store)? == Access::ReadOnly {
+            return Err(Refusal::ReadOnly);
+        }
         let done = self.apply(store, &edits);
         let is_feed_first = self.state().is_feed_first;
         if is_feed_first && done.is_ok() {
@@ -506,8 +573,9 @@ impl Port for MemoryPort {
         &self,
         store: StoreId,
         after: u64,
+        believed: Access,
         wait: Duration,
-    ) -> Result<Vec<Change>, Refusal> {
+    ) -> Result<Feed, Refusal> {
         let until = tokio::time::Instant::now() + wait;
         self.followed.send_modify(|followed| {
             followed.insert(store, after);
@@ -516,21 +584,26 @@ impl Port for MemoryPort {
             let written = self.written.notified();
             tokio::pin!(written);
             written.as_mut().enable();
-            self.check()?;
+            if let Err(refusal @ Refusal::Unreachable(_)) = self.check() {
+                return Err(refusal);
+            }
+            let access = self.access(store)?;
             let from = usize::try_from(after).unwrap_or(usize::MAX);
             let news: Vec<Change> = {
                 let state = self.state();
                 let feed = state.shelves.get(&store).map_or(&[][..], |shelf| &shelf.feed);
                 feed.iter().skip(from).take(LINES).cloned().collect()
             };
-            if !news.is_empty() || tokio::time::timeout_at(until, written).await.is_err() {
-                return Ok(news);
+            let is_told = !news.is_empty() || access != believed;
+            if is_told || tokio::time::timeout_at(until, written).await.is_err() {
+                return Ok(Feed { access, changes: news });
             }
         }
     }
 
     async fn versions(&self, store: StoreId, memory: MemoryId) -> Result<Vec<Edition>, Refusal> {
         self.answer().await?;
+        self.access(store)?;
         let state = self.state();
         let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;
         let versions = shelf.versions.get(&memory).ok_or(Refusal::NotFound)?;

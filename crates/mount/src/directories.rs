@@ -1,6 +1,7 @@
 //! Looking around: names, attributes, listings, and how much room there is. A listing is a snapshot
 //! taken when it begins, so that nothing is shown twice or skipped while others write.
 
+use crate::access::State;
 use crate::history::{self, Line, is_history};
 use crate::names;
 use crate::node::{BLOCK_BYTES, Body, Ino, Looks, ROOT};
@@ -37,6 +38,7 @@ impl Volume {
             return Err(Errno::ENAMETOOLONG);
         }
         let mut tree = self.tree();
+        tree.check_open(parent)?;
         let name = name.to_str().ok_or(Errno::ENOENT)?;
         let ino = tree.child(parent, name)?.ok_or(Errno::ENOENT)?;
         let node = tree.get_mut(ino)?;
@@ -48,6 +50,7 @@ impl Volume {
         let ino = if is_history(parent) {
             self.history_lookup(parent, name.to_str().ok_or(Errno::ENOENT)?).await?
         } else {
+            self.tree().check_open(parent)?;
             self.history.root(parent)
         };
         self.history.attr(ino)
@@ -55,9 +58,13 @@ impl Volume {
 
     pub(crate) fn attributes(&self, ino: Ino) -> Result<(FileAttr, Duration), Errno> {
         if is_history(ino) {
+            self.check_history(ino)?;
             return Ok((self.history.attr(ino)?, Duration::from_secs(1)));
         }
         let tree = self.tree();
+        if !tree.is_place(ino) {
+            tree.check_open(ino)?;
+        }
         let node = tree.get(ino)?;
         Ok((node.attr(), node.ttl()))
     }
@@ -90,8 +97,12 @@ impl Volume {
     }
 
     pub(crate) fn open_directory(&self, ino: Ino) -> Result<u64, Errno> {
-        if !is_history(ino) {
-            self.tree().get(ino)?.directory()?;
+        if is_history(ino) {
+            self.check_history(ino)?;
+        } else {
+            let tree = self.tree();
+            tree.check_open(ino)?;
+            tree.get(ino)?.directory()?;
         }
         let mut open = self.listings.lock().unwrap_or_else(PoisonError::into_inner);
         open.last += 1;
@@ -117,6 +128,7 @@ impl Volume {
 
     /// Takes the snapshot, at the beginning of a listing.
     pub(crate) fn list(&self, ino: Ino, handle: u64, offset: u64) -> Result<(), Errno> {
+        self.tree().check_open(ino)?;
         if offset > 0 {
             return Ok(());
         }
@@ -142,6 +154,7 @@ impl Volume {
         handle: u64,
         offset: u64,
     ) -> Result<(), Errno> {
+        self.check_history(ino)?;
         if offset == 0 {
             let inside = self.history_lines(ino).await?;
             let mut lines = dots(ino, ino, inside.len());
@@ -186,8 +199,10 @@ impl Volume {
         let store = tree.get(ino).map_or(0, |node| node.store);
         let is_all = tree.is_above_stores(ino) || ino == ROOT;
         let (mut room, mut most) = (Room::default(), 0u64);
-        for place in tree.places.iter().enumerate().filter(|(at, _)| is_all || *at == store) {
-            let seen = &place.1.seen;
+        let places = tree.places.iter().enumerate();
+        let counted = places.filter(|(at, _)| is_all || *at == store);
+        for (_, place) in counted.filter(|(_, place)| place.state != State::Gone) {
+            let seen = &place.seen;
             room.files_free = room.files_free.saturating_add(seen.memories_max);
             most = most.saturating_add(seen.memories_max.saturating_mul(seen.content_bytes_max));
         }

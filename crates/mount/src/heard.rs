@@ -292,6 +292,7 @@ mod tests {
             name: "one".into(),
             description: String::new(),
             access: Access::ReadWrite,
+            most: Access::ReadWrite,
             content_bytes_max: 100,
             memories_max: 10,
         };

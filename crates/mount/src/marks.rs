@@ -5,7 +5,8 @@
 //! path gives. Times count only while the memory is the version they were seen with, those of a
 //! directory while nothing newer is in it. Who loses the file loses nothing else.
 
-use crate::node::{Body, Ino, Looks, ROOT, Times};
+use crate::access::State;
+use crate::node::{Body, Ino, Looks, Node, ROOT, Times};
 use crate::tree::Tree;
 use crate::volume::Volume;
 use foldhash::HashMap;
@@ -193,14 +194,16 @@ impl Tree {
         newest
     }
 
-    /// Gives everything that was loaded the looks and times that are remembered of it.
-    pub(crate) fn restore(&mut self) {
+    /// Gives everything that was loaded, of one store or of all, the looks and times that are remembered of it.
+    pub(crate) fn restore(&mut self, only: Option<usize>) {
         if self.marks.is_empty() {
             return;
         }
         let newest = self.newest_below();
-        let is_of_store = |ino: &Ino| !self.is_above_stores(*ino);
-        let known: Vec<Ino> = self.nodes.keys().copied().filter(is_of_store).collect();
+        let is_wanted = |node: &&Node| {
+            !self.is_above_stores(node.ino) && only.is_none_or(|only| node.store == only)
+        };
+        let known: Vec<Ino> = self.nodes.values().filter(is_wanted).map(|node| node.ino).collect();
         for ino in known {
             let Some(mark) = self.marks.get(&self.key(ino)).copied() else { continue };
             let Ok(node) = self.get_mut(ino) else { continue };
@@ -271,13 +274,22 @@ impl Volume {
         if self.changes_kept.swap(changes, Ordering::Relaxed) == changes {
             return;
         }
-        for (at, store) in self.stores.iter().enumerate() {
-            let others = load(directory, *store);
-            let marks = self.tree().marks_of(at, &others);
+        let count = self.tree().places.len();
+        for at in 0..count {
+            let store = self.stores[at];
+            let others = load(directory, store);
+            let marks = {
+                let tree = self.tree();
+                // Of what is not here, others remember.
+                if tree.places[at].state == State::Gone {
+                    continue;
+                }
+                tree.marks_of(at, &others)
+            };
             if marks == others {
                 continue;
             }
-            if let Err(error) = save(directory, *store, &marks) {
+            if let Err(error) = save(directory, store, &marks) {
                 let directory = directory.display();
                 tracing::warn!(%directory, %error, "numbers and times of files are not remembered");
             }

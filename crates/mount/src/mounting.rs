@@ -6,7 +6,7 @@ use crate::glue::Glue;
 use crate::history::History;
 use crate::marks;
 use crate::node::{Looks, ROOT};
-use crate::port::{Port, Refusal, StoreSeen};
+use crate::port::{Entry, Port, Refusal, StoreSeen};
 use crate::settle::Unsaved;
 use crate::table;
 use crate::tree::Tree;
@@ -35,6 +35,9 @@ pub struct Options {
     pub directory: PathBuf,
     /// Whether the only store is the mount point itself, instead of a directory in it.
     pub is_flat: bool,
+    /// Whether stores that can be read later appear, and those that cannot any more go; otherwise the
+    /// directories stay those of the beginning.
+    pub has_all_stores: bool,
     /// Whether users other than the one who mounts may look. Otherwise what is there is its own, also
     /// by the modes of files and directories.
     pub is_for_others: bool,
@@ -54,6 +57,7 @@ impl Options {
         Self {
             directory: directory.into(),
             is_flat: false,
+            has_all_stores: false,
             is_for_others: false,
             is_auto_unmounted: false,
             keeps_refused: false,
@@ -126,7 +130,8 @@ impl Mount {
         check_device()?;
         let stores = port.stores().await.map_err(MountError::Server)?;
         check_stores(&stores, options.is_flat)?;
-        let is_read_only = stores.iter().all(|seen| seen.access == Access::ReadOnly);
+        // A store that is read-only now may be writable later, unless the mount is to write nothing.
+        let is_read_only = stores.iter().all(|seen| seen.most == Access::ReadOnly);
         let looks = Looks {
             mode: if options.is_for_others { 0o644 } else { 0o600 },
             uid: rustix::process::geteuid().as_raw(),
@@ -140,7 +145,10 @@ impl Mount {
             if let Some(directory) = &options.marks {
                 tree.remember(marks::load(directory, store));
             }
-            let from = follow::load(port.as_ref(), store, at, &mut tree).await;
+            let hear = |entries: Vec<Entry>| {
+                entries.into_iter().for_each(|entry| drop(tree.hear(at, entry)));
+            };
+            let from = follow::load(port.as_ref(), store, hear).await;
             feeds.push(from.map_err(MountError::Server)?);
         }
         // Directories are as new as what is in them; empty ones are new.
@@ -152,7 +160,7 @@ impl Mount {
                 node.touch(now);
             }
         }
-        tree.restore();
+        tree.restore(None);
         let (outdated, heard) = channel();
         let history = History::new(looks, now);
         let volume = Arc::new(Volume::new(
@@ -182,7 +190,10 @@ impl Mount {
             volume.spawn(Arc::clone(&volume).keep_remembering()),
         ];
         for (at, from) in feeds.into_iter().enumerate() {
-            beside.push(volume.spawn(Arc::clone(&volume).follow(at, from)));
+            beside.push(volume.spawn(Arc::clone(&volume).follow(at, 0, from)));
+        }
+        if options.has_all_stores {
+            beside.push(volume.spawn(Arc::clone(&volume).keep_choosing()));
         }
         Ok(Self { volume, session: Some(session), beside, directory })
     }

@@ -93,6 +93,8 @@ impl Volume {
         store: usize,
         edits: Vec<Edit>,
     ) -> Result<Vec<Done>, Refusal> {
+        // A closed store says of everything that it is not there, which would be taken for removals.
+        self.tree().check_store(store).map_err(|_| Refusal::Denied)?;
         let count = edits.len();
         let done = self.ask(self.port.edit(self.stores[store], edits)).await?;
         if done.len() == count {

@@ -7,6 +7,7 @@
 use crate::ahead::Ahead;
 use crate::cache::Cache;
 use crate::history::{History, Line};
+use crate::lanes::Lanes;
 use crate::node::Ino;
 use crate::port::{Port, Refusal};
 use crate::together::Queue;
@@ -57,11 +58,12 @@ pub(crate) struct Volume {
     pub(crate) port: Arc<dyn Port>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) runtime: Handle,
-    pub(crate) stores: Vec<StoreId>,
+    /// The stores that were ever shown, each at the number of its place in the tree.
+    pub(crate) stores: Lanes<StoreId>,
     /// A directory is renamed while nothing in its store is being saved.
-    pub(crate) gates: Vec<RwLock<()>>,
+    pub(crate) gates: Lanes<RwLock<()>>,
     /// Edits on their way, for each store.
-    pub(crate) queues: Vec<Queue>,
+    pub(crate) queues: Lanes<Queue>,
     pub(crate) ahead: Ahead,
     pub(crate) history: History,
     /// Whether content that can never be saved is no error when a file is closed.
@@ -96,7 +98,7 @@ impl Volume {
             runtime,
             gates: stores.iter().map(|_| RwLock::new(())).collect(),
             queues: stores.iter().map(|_| Queue::default()).collect(),
-            stores,
+            stores: stores.into_iter().collect(),
             ahead: Ahead::default(),
             history,
             keeps_refused,

@@ -5,9 +5,9 @@
 //! without a tree of values in between.
 
 use loci_model::{
-    Attributes, Digest, MemoryId, MemoryPath, Operation, Timestamp, VersionId, Visibility,
+    Access, Attributes, Digest, MemoryId, MemoryPath, Operation, Timestamp, VersionId, Visibility,
 };
-use loci_mount::port::{Change, Done, Edition, Entry, Listed, Refusal};
+use loci_mount::port::{Change, Done, Edition, Entry, Feed, Listed, Refusal};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -43,6 +43,11 @@ meaning! {
         "internal" => Visibility::Internal,
         "quarantine" => Visibility::Quarantine,
         _ => Visibility::Context,
+    });
+    Access, "an access", |text| Some(match text {
+        "read_only" => Access::ReadOnly,
+        "read_write" => Access::ReadWrite,
+        _ => return None,
     });
     Operation, "an operation", |text| Some(match text {
         "created" => Operation::Created,
@@ -198,11 +203,12 @@ pub(super) fn done(bytes: &[u8], principal: &str) -> Result<Vec<Done>, Refusal> 
 }
 
 /// A page of the feed.
-pub(super) fn changes(bytes: &[u8]) -> Result<Vec<Change>, Refusal> {
+pub(super) fn feed(bytes: &[u8]) -> Result<Feed, Refusal> {
     #[derive(serde::Deserialize)]
     struct Page<'a> {
         #[serde(borrow)]
         data: Vec<Line<'a>>,
+        access: Said<Access>,
     }
     #[derive(serde::Deserialize)]
     struct Line<'a> {
@@ -222,7 +228,8 @@ pub(super) fn changes(bytes: &[u8]) -> Result<Vec<Change>, Refusal> {
         revision: line.revision,
         is_removal: line.operation == "deleted",
     };
-    Ok(answer::<Page<'_>>(bytes)?.data.into_iter().map(one).collect())
+    let page: Page<'_> = answer(bytes)?;
+    Ok(Feed { access: page.access.0, changes: page.data.into_iter().map(one).collect() })
 }
 
 /// One page of a memory's versions, the newest first.
@@ -365,8 +372,11 @@ mod tests {
                 "memory_id": "mem_011111111111111111111111", "revision": 2,
                 "memory_version_id": "memver_011111111111111111111111"})
         };
-        let page = json!({"data": [line("deleted", json!("/a")), line("redacted", Value::Null)]});
-        let changes = changes(page.to_string().as_bytes()).unwrap();
+        let lines = [line("deleted", json!("/a")), line("redacted", Value::Null)];
+        let page = json!({"data": lines, "access": "read_only"});
+        let Feed { access, changes } = feed(page.to_string().as_bytes()).unwrap();
+        assert_eq!(access, Access::ReadOnly);
+        assert!(feed(br#"{"data":[],"access":"none"}"#).is_err());
         assert!(changes[0].is_removal && !changes[1].is_removal);
         let paths = changes.iter().map(|it| it.path.as_ref().map(|path| path.as_str()));
         assert_eq!(paths.collect::<Vec<_>>(), [Some("/a"), None]);
