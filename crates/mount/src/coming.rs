@@ -39,6 +39,7 @@ impl Tree {
     fn let_go(&mut self, store: usize) -> [Outdated; 2] {
         let place = &mut self.places[store];
         place.state = State::Gone;
+        place.loading = None;
         place.era += 1;
         let (root, name): (Ino, Arc<str>) = (place.root, place.seen.slug.as_str().into());
         self.strike(ROOT, &name, root, true);

@@ -33,6 +33,13 @@ impl Volume {
         self.tree().places.iter().any(|place| place.root == parent)
     }
 
+    /// Whether a name may be in a directory although it is not known: the directory is to be listed.
+    pub(crate) fn is_unsure(&self, parent: Ino, name: &OsStr) -> bool {
+        let tree = self.tree();
+        let known = name.to_str().map(|name| tree.child(parent, name));
+        matches!(known, Some(Ok(None))) && !tree.is_listed(parent)
+    }
+
     pub(crate) fn lookup(&self, parent: Ino, name: &OsStr) -> Result<(FileAttr, Duration), Errno> {
         if name.len() > names::NAME_BYTES_MAX {
             return Err(Errno::ENAMETOOLONG);
@@ -41,12 +48,17 @@ impl Volume {
         tree.check_open(parent)?;
         let name = name.to_str().ok_or(Errno::ENOENT)?;
         let ino = tree.child(parent, name)?.ok_or(Errno::ENOENT)?;
+        let ttl = tree.ttl(ino);
         let node = tree.get_mut(ino)?;
         node.lookups += 1;
-        Ok((node.attr(), node.ttl()))
+        Ok((node.attr(), ttl))
     }
 
-    pub(crate) async fn history_entry(&self, parent: Ino, name: &OsStr) -> Result<FileAttr, Errno> {
+    pub(crate) async fn history_entry(
+        self: &Arc<Self>,
+        parent: Ino,
+        name: &OsStr,
+    ) -> Result<FileAttr, Errno> {
         let ino = if is_history(parent) {
             self.history_lookup(parent, name.to_str().ok_or(Errno::ENOENT)?).await?
         } else {
@@ -65,8 +77,7 @@ impl Volume {
         if !tree.is_place(ino) {
             tree.check_open(ino)?;
         }
-        let node = tree.get(ino)?;
-        Ok((node.attr(), node.ttl()))
+        Ok((tree.get(ino)?.attr(), tree.ttl(ino)))
     }
 
     /// Makes a file or directory that the kernel will know.
@@ -149,7 +160,7 @@ impl Volume {
     }
 
     pub(crate) async fn list_history(
-        &self,
+        self: &Arc<Self>,
         ino: Ino,
         handle: u64,
         offset: u64,
@@ -177,7 +188,7 @@ impl Volume {
             } else {
                 match tree.nodes.get(&line.ino) {
                     // Gone since; the name may be somebody else's by now.
-                    Some(node) if node.is_linked => (node.attr(), node.ttl()),
+                    Some(node) if node.is_linked => (node.attr(), tree.ttl(line.ino)),
                     _ => continue,
                 }
             };
@@ -190,6 +201,20 @@ impl Volume {
             {
                 node.lookups += 1;
             }
+        }
+    }
+
+    /// Waits until all is known that the room in a store, or in all of them, is counted from.
+    pub(crate) async fn wait_for_room(&self, ino: Ino) {
+        let stores: Vec<usize> = {
+            let tree = self.tree();
+            let is_all = tree.is_above_stores(ino) || ino == ROOT;
+            let own = tree.get(ino).map_or(0, |node| node.store);
+            (0..tree.places.len()).filter(|at| is_all || *at == own).collect()
+        };
+        for store in stores {
+            // What is known is better than nothing.
+            let _ = self.wait_for_all_of(store).await;
         }
     }
 

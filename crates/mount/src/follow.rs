@@ -5,7 +5,7 @@
 
 use crate::access::State;
 use crate::node::Ino;
-use crate::port::{Change, Entry, Feed, Listing, Refusal};
+use crate::port::{Change, Entry, Feed, Listed, Listing, Refusal};
 use crate::tree::Tree;
 use crate::volume::Volume;
 use foldhash::HashMap;
@@ -26,6 +26,17 @@ const CLOSED: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_secs(1);
 /// Entries to ask for at the same time.
 const AT_ONCE: usize = 16;
+
+/// The first page of a store, and how to go on, if there is more.
+pub(crate) async fn first(
+    port: &dyn crate::port::Port,
+    store: StoreId,
+) -> Result<(Listed, Option<Listing>), Refusal> {
+    let listing = Listing { prefix: "/".into(), is_deep: true, with_text: false, page: None };
+    let page = port.list(store, &listing).await?;
+    let rest = page.next.clone().map(|next| Listing { page: Some(next), ..listing });
+    Ok((page, rest))
+}
 
 /// Gives all entries of a store to whoever brings them into the tree; and the number to follow the
 /// feed from.

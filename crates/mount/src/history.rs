@@ -153,9 +153,13 @@ impl Volume {
     }
 
     /// What is in a directory of the history.
-    pub(crate) async fn history_lines(&self, ino: Ino) -> Result<Vec<Line>, Errno> {
+    pub(crate) async fn history_lines(self: &Arc<Self>, ino: Ino) -> Result<Vec<Line>, Errno> {
         self.check_history(ino)?;
-        match self.history.shown(ino)? {
+        let shown = self.history.shown(ino)?;
+        if let Shown::Directory(directory) = shown {
+            self.ensure_listed(directory).await?;
+        }
+        match shown {
             Shown::Version(..) => Err(Errno::ENOTDIR),
             Shown::Directory(directory) => {
                 let tree = self.tree();
@@ -216,7 +220,11 @@ impl Volume {
     }
 
     /// The inode of a name in a directory of the history.
-    pub(crate) async fn history_lookup(&self, ino: Ino, name: &str) -> Result<Ino, Errno> {
+    pub(crate) async fn history_lookup(
+        self: &Arc<Self>,
+        ino: Ino,
+        name: &str,
+    ) -> Result<Ino, Errno> {
         let lines = self.history_lines(ino).await?;
         lines.iter().find(|line| *line.name == *name).map(|line| line.ino).ok_or(Errno::ENOENT)
     }

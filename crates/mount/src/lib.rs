@@ -20,6 +20,7 @@ mod glue;
 mod heard;
 mod history;
 mod lanes;
+mod loading;
 mod marks;
 mod mounting;
 mod names;

@@ -194,6 +194,56 @@ impl Tree {
         newest
     }
 
+    /// Gives a directory that comes while its store is loaded the looks that are remembered of it.
+    pub(crate) fn restore_looks(&mut self, store: usize, ino: Ino) {
+        if !self.is_loading(store) || self.marks.is_empty() {
+            return;
+        }
+        let mark = self.marks.get(&self.key(ino)).copied();
+        if let Some(mark) = mark.filter(|mark| matches!(mark.seen, Seen::Newest(_)))
+            && let Ok(node) = self.get_mut(ino)
+        {
+            node.looks = mark.looks;
+        }
+    }
+
+    /// Gives a file that comes while its store is loaded the looks and times that are remembered of it.
+    pub(crate) fn restore_file(&mut self, store: usize, ino: Ino) {
+        if !self.is_loading(store) || self.marks.is_empty() {
+            return;
+        }
+        let mark = self.marks.get(&self.key(ino)).copied();
+        let Some(Mark { looks, times, seen: Seen::Version(version), .. }) = mark else { return };
+        let Ok(node) = self.get_mut(ino) else { return };
+        node.looks = looks;
+        let saved = node.file().ok().and_then(|file| file.saved.as_ref());
+        if saved.is_some_and(|saved| saved.version == version) {
+            node.times = times;
+        }
+    }
+
+    /// Gives the directories of a store that is loaded now the times that are remembered of them,
+    /// unless they were changed here since.
+    pub(crate) fn restore_directories(&mut self, store: usize, since: SystemTime) {
+        if self.marks.is_empty() {
+            return;
+        }
+        let newest = self.newest_below();
+        let is_wanted = |node: &&Node| {
+            let is_whole = node.store == store && !self.is_above_stores(node.ino);
+            is_whole && node.is_directory() && node.times.changed < since
+        };
+        let known: Vec<Ino> = self.nodes.values().filter(is_wanted).map(|node| node.ino).collect();
+        for ino in known {
+            let Some(mark) = self.marks.get(&self.key(ino)).copied() else { continue };
+            if mark.seen == Seen::Newest(newest.get(&ino).copied())
+                && let Ok(node) = self.get_mut(ino)
+            {
+                node.times = mark.times;
+            }
+        }
+    }
+
     /// Gives everything that was loaded, of one store or of all, the looks and times that are remembered of it.
     pub(crate) fn restore(&mut self, only: Option<usize>) {
         if self.marks.is_empty() {
@@ -280,8 +330,8 @@ impl Volume {
             let others = load(directory, store);
             let marks = {
                 let tree = self.tree();
-                // Of what is not here, others remember.
-                if tree.places[at].state == State::Gone {
+                // Of what is not here, or not yet, others remember.
+                if tree.places[at].state == State::Gone || tree.is_loading(at) {
                     continue;
                 }
                 tree.marks_of(at, &others)

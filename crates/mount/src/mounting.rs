@@ -6,7 +6,7 @@ use crate::glue::Glue;
 use crate::history::History;
 use crate::marks;
 use crate::node::{Looks, ROOT};
-use crate::port::{Entry, Port, Refusal, StoreSeen};
+use crate::port::{Port, Refusal, StoreSeen};
 use crate::settle::Unsaved;
 use crate::table;
 use crate::tree::Tree;
@@ -118,7 +118,7 @@ impl fmt::Debug for Mount {
 }
 
 impl Mount {
-    /// Loads the stores and mounts them. Has to be called within a runtime of several threads, which
+    /// Mounts the stores; what is more than a page of each is loaded behind the mount. Has to be called within a runtime of several threads, which
     /// has to live as long as the mount.
     pub async fn start(
         options: Options,
@@ -145,11 +145,11 @@ impl Mount {
             if let Some(directory) = &options.marks {
                 tree.remember(marks::load(directory, store));
             }
-            let hear = |entries: Vec<Entry>| {
-                entries.into_iter().for_each(|entry| drop(tree.hear(at, entry)));
-            };
-            let from = follow::load(port.as_ref(), store, hear).await;
-            feeds.push(from.map_err(MountError::Server)?);
+            let first = follow::first(port.as_ref(), store).await;
+            let (page, rest) = first.map_err(MountError::Server)?;
+            let last = page.entries.last().map(|(entry, _)| entry.path.as_str().to_owned());
+            page.entries.into_iter().for_each(|(entry, _)| drop(tree.hear(at, entry)));
+            feeds.push((page.last_seq, rest.is_some().then(|| last.unwrap_or_default()), rest));
         }
         // Directories are as new as what is in them; empty ones are new.
         let roots: Vec<_> = tree.places.iter().map(|place| place.root).chain([ROOT]).collect();
@@ -161,6 +161,11 @@ impl Mount {
             }
         }
         tree.restore(None);
+        for (at, (_, reached, _)) in feeds.iter_mut().enumerate() {
+            if let Some(reached) = reached.take() {
+                tree.begin_loading(at, reached, now);
+            }
+        }
         let (outdated, heard) = channel();
         let history = History::new(looks, now);
         let volume = Arc::new(Volume::new(
@@ -189,7 +194,10 @@ impl Mount {
             volume.spawn(Arc::clone(&volume).keep_settling()),
             volume.spawn(Arc::clone(&volume).keep_remembering()),
         ];
-        for (at, from) in feeds.into_iter().enumerate() {
+        for (at, (from, _, rest)) in feeds.into_iter().enumerate() {
+            if let Some(rest) = rest {
+                beside.push(volume.spawn(Arc::clone(&volume).load_behind(at, rest)));
+            }
             beside.push(volume.spawn(Arc::clone(&volume).follow(at, 0, from)));
         }
         if options.has_all_stores {

@@ -72,10 +72,12 @@ pub struct Listing {
 }
 
 /// One page of entries.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listed {
     /// The entries, each with its content if that was asked for.
     pub entries: Vec<(Entry, Option<String>)>,
+    /// The directories beside them, each ending with `/`, if the listing does not look into them.
+    pub directories: Vec<String>,
     /// Where the next page begins, if there is one.
     pub next: Option<String>,
     /// The last number of the store's feed, read before the entries were: who follows the feed from

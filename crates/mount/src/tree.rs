@@ -5,6 +5,7 @@
 //! has another number, because it was renamed, is known by its mark (`marks`).
 
 use crate::access::State;
+use crate::loading::Loading;
 use crate::marks::Marks;
 use crate::names::{self, Lasting};
 use crate::node::{Body, Directory, File, Ino, Looks, Node, ROOT, Times};
@@ -29,6 +30,8 @@ pub(crate) struct Place {
     pub(crate) state: State,
     /// Counts how often it came and went: whoever follows an earlier one is done.
     pub(crate) era: u64,
+    /// How far its paths are known; none if all of them are.
+    pub(crate) loading: Option<Loading>,
     /// Its directory.
     pub(crate) root: Ino,
     /// Memories that cannot be shown now, because something else has their path.
@@ -130,7 +133,15 @@ impl Tree {
             self.nodes.insert(root, self.bare(root, at, ROOT, name, now));
         }
         let hidden = HashMap::default();
-        self.places.push(Place { seen, told, state: State::Gone, era: 0, root, hidden });
+        self.places.push(Place {
+            seen,
+            told,
+            state: State::Gone,
+            era: 0,
+            loading: None,
+            root,
+            hidden,
+        });
         at
     }
 
@@ -333,7 +344,10 @@ impl Tree {
                 Some(ino) => ino,
                 None => {
                     let looks = self.looks.of_directory();
-                    self.add(at, segment, looks, now, Body::Directory(Directory::default()))
+                    let body = Body::Directory(Directory::default());
+                    let ino = self.add(at, segment, looks, now, body);
+                    self.restore_looks(store, ino);
+                    ino
                 }
             };
         }

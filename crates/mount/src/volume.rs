@@ -8,6 +8,7 @@ use crate::ahead::Ahead;
 use crate::cache::Cache;
 use crate::history::{History, Line};
 use crate::lanes::Lanes;
+use crate::loading::TURNS;
 use crate::node::Ino;
 use crate::port::{Port, Refusal};
 use crate::together::Queue;
@@ -22,7 +23,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::runtime::Handle;
-use tokio::sync::RwLock;
+use tokio::sync::{RwLock, watch};
 use tokio::task::JoinHandle;
 
 /// How long the server may take for one answer. Below the five seconds after which an operation on a
@@ -72,6 +73,10 @@ pub(crate) struct Volume {
     pub(crate) marks: Option<PathBuf>,
     pub(crate) changes_kept: AtomicU64,
     pub(crate) listings: Mutex<Listings>,
+    /// Counts stores that were loaded behind the mount.
+    pub(crate) loaded: watch::Sender<u64>,
+    /// Held by whoever lists a directory before its turn.
+    pub(crate) listing: [tokio::sync::Mutex<()>; TURNS],
     tree: Mutex<Tree>,
     cache: Mutex<Cache>,
     silent_until: Mutex<Option<Instant>>,
@@ -105,6 +110,8 @@ impl Volume {
             marks,
             changes_kept: AtomicU64::new(tree.changes),
             listings: Mutex::default(),
+            loaded: watch::Sender::new(0),
+            listing: Default::default(),
             tree: Mutex::new(tree),
             cache: Mutex::new(Cache::new(cache_bytes)),
             silent_until: Mutex::new(None),

@@ -8,6 +8,7 @@ mod appends;
 mod begun;
 mod crowd;
 mod files;
+mod large;
 mod late;
 mod made;
 mod names;

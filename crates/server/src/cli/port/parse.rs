@@ -153,7 +153,7 @@ pub(super) fn entry(bytes: &[u8], principal: &str) -> Result<Option<Entry>, Refu
     Ok((!told.is_sealed).then(|| told.entry(principal).0))
 }
 
-/// A page of entries; directories come from paths and are left out.
+/// A page of entries, and of the directories beside them.
 pub(super) fn listed(bytes: &[u8], principal: &str) -> Result<Listed, Refusal> {
     #[derive(serde::Deserialize)]
     struct Page<'a> {
@@ -166,12 +166,16 @@ pub(super) fn listed(bytes: &[u8], principal: &str) -> Result<Listed, Refusal> {
     struct Sort<'a> {
         #[serde(rename = "type", borrow)]
         name: Cow<'a, str>,
+        path: String,
     }
     let page: Page<'_> = answer(bytes)?;
     let mut entries = Vec::with_capacity(page.data.len());
+    let mut directories = Vec::new();
     for item in page.data {
         let item = item.get().as_bytes();
-        if answer::<Sort<'_>>(item)?.name != "entry" {
+        let sort: Sort<'_> = answer(item)?;
+        if sort.name != "entry" {
+            directories.extend((sort.name == "directory").then_some(sort.path));
             continue;
         }
         let told: Told<'_> = answer(item)?;
@@ -179,7 +183,7 @@ pub(super) fn listed(bytes: &[u8], principal: &str) -> Result<Listed, Refusal> {
             entries.push(told.entry(principal));
         }
     }
-    Ok(Listed { entries, next: page.next_page, last_seq: page.last_seq })
+    Ok(Listed { entries, directories, next: page.next_page, last_seq: page.last_seq })
 }
 
 /// What a batch did.
@@ -313,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn sealed_entries_and_directories_are_left_out() {
+    fn sealed_entries_are_left_out_and_directories_stand_beside() {
         let mut sealed = found();
         sealed["is_sealed"] = json!(true);
         let directory = json!({"type": "directory", "path": "/x/"});
@@ -323,6 +327,7 @@ mod tests {
             (listed.entries.len(), listed.next.as_deref(), listed.last_seq),
             (1, Some("p"), 9)
         );
+        assert_eq!(listed.directories, ["/x/"]);
         let (entry, content) = &listed.entries[0];
         assert_eq!((entry.revision, entry.attributes.importance), (2, Some(7)));
         assert_eq!(entry.attributes.metadata.as_deref(), Some(r#"{"n":1}"#));

@@ -6,6 +6,7 @@ mod appends;
 mod attributes;
 mod coherence;
 mod conflict;
+mod large;
 mod posix;
 mod programs;
 mod random;
