@@ -9,6 +9,14 @@ use loci_model::{
 };
 use loci_storage::{Batch, Idempotency, Mutation, Receipt, StampedEdit, StorageError};
 
+/// How many edits a batch may have, and what it does to an archived store.
+#[derive(Debug, Clone, Copy)]
+struct Terms {
+    edits_max: usize,
+    /// Whether an archived store refuses removals, too.
+    needs_open: bool,
+}
+
 impl Engine {
     /// Applies edits to one store, all or none; when this returns they are on disk and searchable
     /// by word. `reason` is shown in the feed.
@@ -19,7 +27,8 @@ impl Engine {
         edits: Vec<Edit>,
         reason: &str,
     ) -> Result<Vec<Outcome>> {
-        self.commit_up_to(limit::BATCH_EDITS_MAX, context, store, edits, reason).await
+        let terms = Terms { edits_max: limit::BATCH_EDITS_MAX, needs_open: false };
+        self.commit_on(terms, context, store, edits, reason).await
     }
 
     /// The same for what is done to a whole directory at once.
@@ -30,17 +39,32 @@ impl Engine {
         edits: Vec<Edit>,
         reason: &str,
     ) -> Result<Vec<Outcome>> {
-        self.commit_up_to(limit::TREE_EDITS_MAX, context, store, edits, reason).await
+        let terms = Terms { edits_max: limit::TREE_EDITS_MAX, needs_open: false };
+        self.commit_on(terms, context, store, edits, reason).await
     }
 
-    async fn commit_up_to(
+    /// The same, but an archived store refuses removals like every other edit: what shows it as a
+    /// read-only directory must not empty it.
+    pub async fn commit_tree_if_open(
         &self,
-        edits_max: usize,
+        context: &Context,
+        store: StoreId,
+        edits: Vec<Edit>,
+        reason: &str,
+    ) -> Result<Vec<Outcome>> {
+        let terms = Terms { edits_max: limit::TREE_EDITS_MAX, needs_open: true };
+        self.commit_on(terms, context, store, edits, reason).await
+    }
+
+    async fn commit_on(
+        &self,
+        terms: Terms,
         context: &Context,
         store: StoreId,
         mut edits: Vec<Edit>,
         reason: &str,
     ) -> Result<Vec<Outcome>> {
+        let Terms { edits_max, needs_open } = terms;
         if edits.is_empty() || edits.len() > edits_max {
             let why = format!("takes 1 to {edits_max} edits");
             return Err(Invalid::new("batch", why).into());
@@ -50,6 +74,9 @@ impl Engine {
         }
         let facts = self.facts(context, store).await?;
         let pass = policy::write(&context.caller, &facts, self.seams.now())?;
+        if needs_open && facts.store.archived_at.is_some() {
+            return Err(Error::Archived);
+        }
         if facts.store.policy.partitioning == Partitioning::ByOwner {
             edits.iter_mut().for_each(|edit| into_own_partition(edit, pass.principal()));
         }

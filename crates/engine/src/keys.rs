@@ -81,6 +81,27 @@ impl Engine {
         Ok(Self::caller_of(key, &principal))
     }
 
+    /// The caller of a request that is still under way, as the credential stands now: refused when it
+    /// has ended or was revoked. Only keys can be looked up again, by the hash of what was `shown`.
+    pub(crate) async fn caller_again(
+        &self,
+        caller: &Caller,
+        shown: Option<&[u8; 32]>,
+    ) -> Result<Caller> {
+        if caller.expires_at.is_some_and(|end| end <= self.seams.now()) {
+            return Err(Error::Unauthenticated("the credential has ended"));
+        }
+        let is_by_key = matches!(caller.actor, Actor::Key(_) | Actor::Session(_));
+        let Some(shown) = shown.filter(|_| is_by_key) else { return Ok(caller.clone()) };
+        let mut fresh = self.authenticate_hash(shown).await?;
+        // What the request itself narrowed stays narrow.
+        fresh.session_user = caller.session_user;
+        if caller.audience == Audience::Model {
+            fresh.audience = Audience::Model;
+        }
+        Ok(fresh)
+    }
+
     pub(crate) fn caller_of(key: ApiKey, principal: &Principal) -> Caller {
         Caller {
             workspace: key.workspace,

@@ -62,7 +62,7 @@ pub use agents::Agent;
 pub use allowance::VisitorLimits;
 pub use authors::Authors;
 pub use bootstrap::FirstStart;
-pub use changes::ChangePage;
+pub use changes::{ChangePage, Waiting};
 pub use console::{SignedIn, made_in};
 pub use context::{Appended, Context, IdempotencyKey, Identified};
 pub use erase::{Erased, RedactionLine, RedactionPlan};

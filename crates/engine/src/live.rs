@@ -7,7 +7,7 @@
 use crate::search::News;
 use crate::{Context, Engine, Error, Result};
 use loci_model::policy::{self, ReadPass};
-use loci_model::{Actor, Audience, Change, Invalid, StoreId, Timestamp, limit};
+use loci_model::{Change, Invalid, StoreId, Timestamp, limit};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -73,11 +73,10 @@ impl Engine {
             Some(from) => read_cursor(from)?,
             None => (now, BTreeMap::new()),
         };
-        let is_by_key = matches!(context.caller.actor, Actor::Key(_) | Actor::Session(_));
         let mut live = Live {
             engine: self.clone(),
             context,
-            shown: shown.filter(|_| is_by_key),
+            shown,
             only,
             places: BTreeMap::new(),
             began: began.min(now),
@@ -166,17 +165,8 @@ impl Live {
 
     /// Asks whether the credential still counts and what it is worth; says whether that changed.
     async fn ask_again(&mut self) -> Result<bool> {
-        let now = self.engine.seams.now();
         let caller = &mut self.context.caller;
-        if caller.expires_at.is_some_and(|end| end <= now) {
-            return Err(Error::Unauthenticated("the credential has ended"));
-        }
-        let Some(shown) = &self.shown else { return Ok(false) };
-        let mut fresh = self.engine.authenticate_hash(shown).await?;
-        // A request that counts as a model's goes on to.
-        if caller.audience == Audience::Model {
-            fresh.audience = Audience::Model;
-        }
+        let fresh = self.engine.caller_again(caller, self.shown.as_ref()).await?;
         let is_other = fresh != *caller;
         *caller = fresh;
         Ok(is_other)

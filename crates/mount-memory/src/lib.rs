@@ -2,16 +2,19 @@
 //! the mount can be tested and measured without a server. It can be told to fail and to hold its answers
 //! back, and it says how far it was followed, so that a test needs no clock to order what happens.
 
+mod shelf;
+
 use async_trait::async_trait;
 use loci_model::time::Clock;
 use loci_model::{
-    Access, Attributes, AttributesPatch, Content, Expect, MemoryId, MemoryPath, Operation, StoreId,
-    VersionId,
+    Access, AttributesPatch, Expect, MemoryId, MemoryPath, Operation, StoreId, VersionId,
 };
 use loci_mount::port::{
-    Act, At, Change, Done, Edit, Edition, Entry, Listed, Listing, Port, Refusal, StoreSeen,
+    Act, At, Change, Done, Edit, Edition, Entry, Feed, Listed, Listing, Port, Refusal, StoreSeen,
 };
-use std::collections::{BTreeMap, HashMap, HashSet};
+use shelf::Shelf;
+use std::collections::HashMap;
+use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
@@ -20,24 +23,6 @@ use tokio::sync::{Notify, watch};
 const PAGE: usize = 500;
 /// Lines of the feed in one answer.
 const LINES: usize = 1000;
-
-#[derive(Clone)]
-struct Version {
-    edition: Edition,
-    text: Option<Arc<str>>,
-}
-
-#[derive(Clone, Default)]
-struct Shelf {
-    live: BTreeMap<String, Entry>,
-    paths: HashMap<MemoryId, String>,
-    versions: HashMap<MemoryId, Vec<Version>>,
-    feed: Vec<Change>,
-    /// What exists and is not shown.
-    sealed: HashSet<MemoryId>,
-    /// Whether a new memory whose text is known becomes the one that has it.
-    merges: bool,
-}
 
 #[derive(Default)]
 struct State {
@@ -49,6 +34,10 @@ struct State {
     /// What was carried out under a key.
     done: HashMap<String, (Vec<Edit>, Vec<Done>)>,
     keys: u64,
+    /// What the caller may do with each store now; a store that is not here may not be known.
+    access: HashMap<StoreId, Access>,
+    /// Whether the caller is nobody any more.
+    is_revoked: bool,
     is_feed_first: bool,
     texts: u64,
     entries: u64,
@@ -57,7 +46,8 @@ struct State {
 
 /// Stores in memory.
 pub struct MemoryPort {
-    stores: Vec<StoreSeen>,
+    /// All stores that there ever were.
+    stores: Mutex<Vec<StoreSeen>>,
     clock: Arc<dyn Clock>,
     state: Mutex<State>,
     written: Notify,
@@ -65,6 +55,8 @@ pub struct MemoryPort {
     gate: watch::Sender<bool>,
     /// Whether contents are.
     text_gate: watch::Sender<bool>,
+    /// Whether all but the first page of a whole store are.
+    load_gate: watch::Sender<bool>,
     /// The number of each feed that was read on from last.
     followed: watch::Sender<HashMap<StoreId, u64>>,
 }
@@ -72,24 +64,65 @@ pub struct MemoryPort {
 impl MemoryPort {
     /// Empty stores with these directories.
     pub fn new(clock: Arc<dyn Clock>, stores: &[(&str, Access)]) -> Self {
-        let seen = |(at, (slug, access)): (usize, &(&str, Access))| StoreSeen {
-            id: StoreId::from_u128(at as u128 + 1),
-            slug: (*slug).to_owned(),
-            name: (*slug).to_owned(),
-            description: String::new(),
-            access: *access,
-            content_bytes_max: loci_model::limit::CONTENT_BYTES_DEFAULT as u64,
-            memories_max: loci_model::limit::MEMORIES_PER_STORE_DEFAULT,
-        };
-        Self {
-            stores: stores.iter().enumerate().map(seen).collect(),
+        let port = Self {
+            stores: Mutex::default(),
             clock,
             state: Mutex::default(),
             written: Notify::new(),
             gate: watch::Sender::new(false),
             text_gate: watch::Sender::new(false),
+            load_gate: watch::Sender::new(false),
             followed: watch::Sender::default(),
+        };
+        for (slug, access) in stores {
+            port.add_store(slug, *access);
         }
+        port
+    }
+
+    /// One more store, which was made or shared just now; gives its place.
+    pub fn add_store(&self, slug: &str, access: Access) -> usize {
+        let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, id) = (stores.len(), StoreId::from_u128(stores.len() as u128 + 1));
+        stores.push(StoreSeen {
+            id,
+            slug: slug.to_owned(),
+            name: slug.to_owned(),
+            description: String::new(),
+            access,
+            most: Access::ReadWrite,
+            content_bytes_max: loci_model::limit::CONTENT_BYTES_DEFAULT as u64,
+            memories_max: loci_model::limit::MEMORIES_PER_STORE_DEFAULT,
+        });
+        self.state().access.insert(id, access);
+        at
+    }
+
+    /// What the caller may do with a store from now on; nothing at all if `None`.
+    pub fn set_access(&self, at: usize, access: Option<Access>) {
+        let id = self.store(at);
+        match access {
+            Some(access) => self.state().access.insert(id, access),
+            None => self.state().access.remove(&id),
+        };
+        self.written.notify_waiters();
+    }
+
+    /// Knows the caller no more from now on, or knows it again.
+    pub fn revoke(&self, is_revoked: bool) {
+        self.state().is_revoked = is_revoked;
+        self.written.notify_waiters();
+    }
+
+    fn seen(&self) -> Vec<StoreSeen> {
+        self.stores.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What the caller may do with a store.
+    fn access(&self, store: StoreId) -> Result<Access, Refusal> {
+        let state = self.state();
+        let access = state.access.get(&store).copied().filter(|_| !state.is_revoked);
+        access.ok_or(Refusal::Denied)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -98,10 +131,11 @@ impl MemoryPort {
 
     /// The store at this place.
     pub fn store(&self, at: usize) -> StoreId {
-        self.stores[at].id
+        self.seen()[at].id
     }
 
-    /// Refuses every call from now on, or none.
+    /// Refuses every call from now on, or none. The feed fails only when nothing is reached: access is
+    /// taken back by `set_access` and `revoke`.
     pub fn fail(&self, refusal: Option<Refusal>) {
         self.state().failing = refusal;
     }
@@ -121,10 +155,21 @@ impl MemoryPort {
         self.text_gate.send_replace(true);
     }
 
+    /// Holds back all but the first page of a whole store, until `release`.
+    pub fn hold_loads(&self) {
+        self.load_gate.send_replace(true);
+    }
+
+    /// How many calls wait for a page of a whole store.
+    pub fn loads_held(&self) -> usize {
+        self.load_gate.receiver_count()
+    }
+
     /// Gives the answers that were held back, and holds back no more.
     pub fn release(&self) {
         self.gate.send_replace(false);
         self.text_gate.send_replace(false);
+        self.load_gate.send_replace(false);
     }
 
     /// How many calls wait for a content that is held back.
@@ -134,15 +179,17 @@ impl MemoryPort {
 
     /// Shows the memory at a path to nobody from now on; it still has its path.
     pub fn seal(&self, at: usize, path: &str) {
+        let store = self.store(at);
         let mut state = self.state();
-        let shelf = state.shelves.entry(self.stores[at].id).or_default();
+        let shelf = state.shelves.entry(store).or_default();
         let memory = shelf.live.get(path).map(|entry| entry.memory);
         shelf.sealed.extend(memory);
     }
 
     /// Keeps each text once in a store from now on.
     pub fn merge_repeats(&self, at: usize) {
-        self.state().shelves.entry(self.stores[at].id).or_default().merges = true;
+        let store = self.store(at);
+        self.state().shelves.entry(store).or_default().merges = true;
     }
 
     /// How many calls wait for an answer that is held back.
@@ -232,7 +279,7 @@ impl MemoryPort {
     /// Changes as somebody else would.
     pub fn apply(&self, store: StoreId, edits: &[Edit]) -> Result<Vec<Done>, Refusal> {
         let limit =
-            self.stores.iter().find(|it| it.id == store).map_or(0, |it| it.content_bytes_max);
+            self.seen().iter().find(|it| it.id == store).map_or(0, |it| it.content_bytes_max);
         let mut state = self.state();
         let mut ids = state.ids;
         state.ids += edits.len() as u128;
@@ -273,207 +320,75 @@ impl MemoryPort {
     }
 }
 
-impl Shelf {
-    fn find(&self, memory: MemoryId) -> Option<&Entry> {
-        self.live.get(self.paths.get(&memory)?).filter(|_| !self.sealed.contains(&memory))
-    }
-
-    fn with_text(&self, text: &str) -> Option<&Entry> {
-        let digest = Content::Text(text.to_owned()).digest();
-        self.live.values().find(|entry| self.merges && entry.digest == digest)
-    }
-
-    fn apply(
-        &mut self,
-        edit: &Edit,
-        id: u128,
-        now: loci_model::Timestamp,
-        limit: u64,
-    ) -> Result<Done, Refusal> {
-        let found = match &edit.at {
-            At::Memory(memory) => self.find(*memory).cloned(),
-            At::Path(path) => self.live.get(path.as_str()).cloned(),
-        };
-        let Some(before) = found else {
-            return self.create(edit, id, now, limit);
-        };
-        let is_expected = match edit.expect {
-            Expect::Anything | Expect::Present => true,
-            Expect::Absent => {
-                let (path, memory) = (Some(before.path.clone()), Some(before.memory));
-                return Err(Refusal::Taken { path, memory });
-            }
-            Expect::Digest(digest) => digest == before.digest,
-            Expect::Revision(revision) => revision == before.revision,
-        };
-        let text = self.versions[&before.memory].last().and_then(|it| it.text.clone());
-        let text = text.unwrap_or_else(|| "".into());
-        let mut after = before.clone();
-        let new = match &edit.act {
-            Act::Remove if !is_expected => return Err(Refusal::ExpectFailed),
-            Act::Remove => {
-                self.live.remove(before.path.as_str());
-                after.revision += 1;
-                after.version = VersionId::from_u128(id);
-                self.record(&after, Operation::Deleted, None, now);
-                return Ok(Done { entry: before, operation: Some(Operation::Deleted) });
-            }
-            Act::Append { text: added, is_own_line } => {
-                let is_apart = !is_own_line || text.is_empty() || text.ends_with('\n');
-                let between = if is_apart { "" } else { "\n" };
-                format!("{text}{between}{added}")
-            }
-            Act::Put { text: new, to, attributes } => {
-                after.path = to.clone().unwrap_or(after.path);
-                after.attributes = attributes.apply_to(&after.attributes);
-                new.clone().unwrap_or_else(|| text.to_string())
-            }
-        };
-        if *new == *text && after == before {
-            return Ok(Done { entry: before, operation: None });
-        }
-        if !is_expected {
-            return Err(Refusal::ExpectFailed);
-        }
-        after.attributes.validate().map_err(|it| Refusal::Invalid(it.to_string()))?;
-        self.check_size(&new, limit)?;
-        self.live.remove(before.path.as_str());
-        if let Err(refusal) = self.check_free(&after.path) {
-            self.live.insert(before.path.as_str().to_owned(), before);
-            return Err(refusal);
-        }
-        after.revision += 1;
-        after.version = VersionId::from_u128(id);
-        after.updated_at = now;
-        after.digest = Content::Text(new.clone()).digest();
-        after.size_bytes = new.len() as u64;
-        self.live.insert(after.path.as_str().to_owned(), after.clone());
-        self.record(&after, Operation::Modified, Some(new), now);
-        Ok(Done { entry: after, operation: Some(Operation::Modified) })
-    }
-
-    fn create(
-        &mut self,
-        edit: &Edit,
-        id: u128,
-        now: loci_model::Timestamp,
-        limit: u64,
-    ) -> Result<Done, Refusal> {
-        let is_expected = matches!(edit.expect, Expect::Anything | Expect::Absent);
-        let (At::Path(path), Act::Put { text: Some(text), to: None, attributes }, true) =
-            (&edit.at, &edit.act, is_expected)
-        else {
-            return Err(Refusal::NotFound);
-        };
-        self.check_size(text, limit)?;
-        self.check_free(path)?;
-        if let Some(known) = self.with_text(text) {
-            return Ok(Done { entry: known.clone(), operation: None });
-        }
-        let entry = Entry {
-            memory: MemoryId::from_u128(id),
-            version: VersionId::from_u128(id),
-            revision: 1,
-            path: path.clone(),
-            digest: Content::Text(text.clone()).digest(),
-            size_bytes: text.len() as u64,
-            created_at: now,
-            updated_at: now,
-            attributes: attributes.apply_to(&Attributes::default()),
-            is_own: true,
-        };
-        self.live.insert(path.as_str().to_owned(), entry.clone());
-        self.record(&entry, Operation::Created, Some(text.clone()), now);
-        Ok(Done { entry, operation: Some(Operation::Created) })
-    }
-
-    fn check_size(&self, text: &str, limit: u64) -> Result<(), Refusal> {
-        if text.len() as u64 > limit { Err(Refusal::TooLarge) } else { Ok(()) }
-    }
-
-    fn check_free(&self, path: &MemoryPath) -> Result<(), Refusal> {
-        let (low, high) = path.descendants();
-        let above = path.ancestors().find_map(|it| self.live.get(it));
-        let there = self.live.get(path.as_str()).or(above);
-        match there.or_else(|| self.live.range(low..high).next().map(|(_, it)| it)) {
-            Some(it) => {
-                Err(Refusal::Taken { path: Some(it.path.clone()), memory: Some(it.memory) })
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn record(
-        &mut self,
-        entry: &Entry,
-        operation: Operation,
-        text: Option<String>,
-        now: loci_model::Timestamp,
-    ) {
-        if operation == Operation::Deleted {
-            self.paths.remove(&entry.memory);
-        } else {
-            self.paths.insert(entry.memory, entry.path.as_str().to_owned());
-        }
-        let edition = Edition {
-            version: entry.version,
-            revision: entry.revision,
-            operation,
-            size_bytes: text.as_ref().map(|it| it.len() as u64),
-            created_at: now,
-            actor: "tester".into(),
-        };
-        self.versions
-            .entry(entry.memory)
-            .or_default()
-            .push(Version { edition, text: text.map(Into::into) });
-        self.feed.push(Change {
-            seq: self.feed.len() as u64 + 1,
-            memory: entry.memory,
-            version: entry.version,
-            path: Some(entry.path.clone()),
-            revision: entry.revision,
-            is_removal: operation == Operation::Deleted,
-        });
-    }
-}
-
 #[async_trait]
 impl Port for MemoryPort {
     async fn stores(&self) -> Result<Vec<StoreSeen>, Refusal> {
         self.answer().await?;
-        Ok(self.stores.clone())
+        Ok(self.seen())
+    }
+
+    async fn newcomers(&self, known: &[StoreId]) -> Result<Vec<StoreSeen>, Refusal> {
+        self.answer().await?;
+        if self.state().is_revoked {
+            return Err(Refusal::Denied);
+        }
+        let unknown = self.seen().into_iter().filter(|seen| !known.contains(&seen.id));
+        let readable = unknown.filter_map(|seen| {
+            let access = self.access(seen.id).ok()?;
+            Some(StoreSeen { access, ..seen })
+        });
+        Ok(readable.collect())
     }
 
     async fn list(&self, store: StoreId, listing: &Listing) -> Result<Listed, Refusal> {
         self.answer().await?;
+        self.access(store)?;
+        if listing.is_deep && listing.page.is_some() && *self.load_gate.borrow() {
+            let _ = self.load_gate.subscribe().wait_for(|is_held| !is_held).await;
+        }
         let state = self.state();
         let Some(shelf) = state.shelves.get(&store) else {
-            return Ok(Listed { entries: Vec::new(), next: None, last_seq: 0 });
+            return Ok(Listed::default());
         };
-        let from = listing.page.clone().unwrap_or_default();
-        let below = |path: &str| path.strip_prefix(listing.prefix.as_str()).map(str::to_owned);
-        let wanted = shelf.live.iter().filter(|(path, entry)| {
-            let rest = below(path);
-            let is_seen = shelf.find(entry.memory).is_some();
-            is_seen
-                && **path > from
-                && rest.is_some_and(|rest| listing.is_deep || !rest.contains('/'))
-        });
+        let from = listing.page.as_deref().unwrap_or(&listing.prefix);
         let text = |entry: &Entry| {
             shelf.versions[&entry.memory].last()?.text.as_deref().map(str::to_owned)
         };
-        let entries: Vec<_> = wanted
-            .take(PAGE)
-            .map(|(_, entry)| (entry.clone(), listing.with_text.then(|| text(entry)).flatten()))
-            .collect();
-        let is_full = entries.len() == PAGE;
-        let next = entries.last().filter(|_| is_full).map(|it| it.0.path.as_str().to_owned());
-        Ok(Listed { entries, next, last_seq: shelf.feed.len() as u64 })
+        let mut page = Listed { last_seq: shelf.feed.len() as u64, ..Listed::default() };
+        let range = (Bound::Excluded(from.to_owned()), Bound::Unbounded);
+        for (path, entry) in shelf.live.range(range) {
+            let Some(rest) = path.strip_prefix(listing.prefix.as_str()) else { break };
+            if shelf.find(entry.memory).is_none() {
+                continue;
+            }
+            let folded = rest.split_once('/').filter(|_| !listing.is_deep);
+            let folded = folded.map(|(name, _)| format!("{}{name}/", listing.prefix));
+            if folded.is_some() && folded.as_ref() == page.directories.last() {
+                continue;
+            }
+            if page.entries.len() + page.directories.len() == PAGE {
+                return Ok(page);
+            }
+            // What is below a directory comes before anything beside it that follows.
+            page.next = Some(match &folded {
+                Some(folded) => format!("{folded}{}", char::MAX),
+                None => path.clone(),
+            });
+            match folded {
+                Some(folded) => page.directories.push(folded),
+                None => {
+                    let text = listing.with_text.then(|| text(entry)).flatten();
+                    page.entries.push((entry.clone(), text));
+                }
+            }
+        }
+        page.next = None;
+        Ok(page)
     }
 
     async fn entry(&self, store: StoreId, memory: MemoryId) -> Result<Entry, Refusal> {
         let answer = self.answer().await;
+        self.access(store)?;
         let mut state = self.state();
         state.entries_refused += u64::from(answer.is_err());
         answer?;
@@ -492,6 +407,7 @@ impl Port for MemoryPort {
         if *self.text_gate.borrow() {
             let _ = self.text_gate.subscribe().wait_for(|is_held| !is_held).await;
         }
+        self.access(store)?;
         let mut state = self.state();
         state.texts += 1;
         let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;
@@ -513,6 +429,9 @@ impl Port for MemoryPort {
         key: Option<&str>,
     ) -> Result<Vec<Done>, Refusal> {
         self.answer().await?;
+        if self.access(store)? == Access::ReadOnly {
+            return Err(Refusal::ReadOnly);
+        }
         let before = key.and_then(|key| self.state().done.get(key).cloned());
         let done = match before {
             Some((sent, _)) if sent != edits => {
@@ -540,8 +459,9 @@ impl Port for MemoryPort {
         &self,
         store: StoreId,
         after: u64,
+        believed: Access,
         wait: Duration,
-    ) -> Result<Vec<Change>, Refusal> {
+    ) -> Result<Feed, Refusal> {
         let until = tokio::time::Instant::now() + wait;
         self.followed.send_modify(|followed| {
             followed.insert(store, after);
@@ -550,21 +470,26 @@ impl Port for MemoryPort {
             let written = self.written.notified();
             tokio::pin!(written);
             written.as_mut().enable();
-            self.check()?;
+            if let Err(refusal @ Refusal::Unreachable(_)) = self.check() {
+                return Err(refusal);
+            }
+            let access = self.access(store)?;
             let from = usize::try_from(after).unwrap_or(usize::MAX);
             let news: Vec<Change> = {
                 let state = self.state();
                 let feed = state.shelves.get(&store).map_or(&[][..], |shelf| &shelf.feed);
                 feed.iter().skip(from).take(LINES).cloned().collect()
             };
-            if !news.is_empty() || tokio::time::timeout_at(until, written).await.is_err() {
-                return Ok(news);
+            let is_told = !news.is_empty() || access != believed;
+            if is_told || tokio::time::timeout_at(until, written).await.is_err() {
+                return Ok(Feed { access, changes: news });
             }
         }
     }
 
     async fn versions(&self, store: StoreId, memory: MemoryId) -> Result<Vec<Edition>, Refusal> {
         self.answer().await?;
+        self.access(store)?;
         let state = self.state();
         let shelf = state.shelves.get(&store).ok_or(Refusal::NotFound)?;
         let versions = shelf.versions.get(&memory).ok_or(Refusal::NotFound)?;

@@ -83,8 +83,16 @@ impl Glue {
                 page.fill(&volume, handle, offset, listed);
             });
         }
-        let listed = volume.list(ino, handle, offset);
-        page.fill(&volume, handle, offset, listed);
+        let is_listed = volume.tree().is_listed(ino);
+        if offset > 0 || is_listed {
+            let listed = volume.list(ino, handle, offset);
+            return page.fill(&volume, handle, offset, listed);
+        }
+        self.later(async move {
+            let listed = volume.ensure_listed(ino).await;
+            let listed = listed.and_then(|()| volume.list(ino, handle, offset));
+            page.fill(&volume, handle, offset, listed);
+        });
     }
 }
 

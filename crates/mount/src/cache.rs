@@ -49,6 +49,13 @@ impl Cache {
         }
     }
 
+    /// Forgets all contents.
+    pub(crate) fn clear(&mut self) {
+        self.held.clear();
+        self.by_use.clear();
+        self.bytes = 0;
+    }
+
     fn drop_one(&mut self, version: VersionId) {
         if let Some((bytes, used)) = self.held.remove(&version) {
             self.by_use.remove(&used);
@@ -81,5 +88,7 @@ mod tests {
         assert!(cache.get(version(5)).is_none() && cache.get(version(4)).is_some());
         cache.put(version(4), Arc::new(vec![1; 10]));
         assert_eq!(cache.bytes, 300 + 300 + 210);
+        cache.clear();
+        assert!(cache.bytes == 0 && cache.get(version(4)).is_none());
     }
 }

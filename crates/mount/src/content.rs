@@ -58,6 +58,7 @@ impl Volume {
         tree: &Tree,
         ino: Ino,
     ) -> Result<Option<Arc<Vec<u8>>>, Errno> {
+        tree.check_open(ino)?;
         let file = tree.file(ino)?;
         Ok(match (&file.held, file.source) {
             (Some(bytes), _) => Some(Arc::clone(bytes)),
@@ -192,6 +193,8 @@ impl Volume {
         mut bytes: Arc<Vec<u8>>,
         base: Option<Base>,
     ) -> Result<(), Errno> {
+        // Access may have been taken back since the file was opened.
+        tree.check_writable(ino)?;
         let size = bytes.len() as u64;
         if change.size_after(size) > BUFFER_BYTES_MAX {
             return Err(Errno::EFBIG);

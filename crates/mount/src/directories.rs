@@ -1,6 +1,7 @@
 //! Looking around: names, attributes, listings, and how much room there is. A listing is a snapshot
 //! taken when it begins, so that nothing is shown twice or skipped while others write.
 
+use crate::access::State;
 use crate::history::{self, Line, is_history};
 use crate::names;
 use crate::node::{BLOCK_BYTES, Body, Ino, Looks, ROOT};
@@ -32,22 +33,36 @@ impl Volume {
         self.tree().places.iter().any(|place| place.root == parent)
     }
 
+    /// Whether a name may be in a directory although it is not known: the directory is to be listed.
+    pub(crate) fn is_unsure(&self, parent: Ino, name: &OsStr) -> bool {
+        let tree = self.tree();
+        let known = name.to_str().map(|name| tree.child(parent, name));
+        matches!(known, Some(Ok(None))) && !tree.is_listed(parent)
+    }
+
     pub(crate) fn lookup(&self, parent: Ino, name: &OsStr) -> Result<(FileAttr, Duration), Errno> {
         if name.len() > names::NAME_BYTES_MAX {
             return Err(Errno::ENAMETOOLONG);
         }
         let mut tree = self.tree();
+        tree.check_open(parent)?;
         let name = name.to_str().ok_or(Errno::ENOENT)?;
         let ino = tree.child(parent, name)?.ok_or(Errno::ENOENT)?;
+        let ttl = tree.ttl(ino);
         let node = tree.get_mut(ino)?;
         node.lookups += 1;
-        Ok((node.attr(), node.ttl()))
+        Ok((node.attr(), ttl))
     }
 
-    pub(crate) async fn history_entry(&self, parent: Ino, name: &OsStr) -> Result<FileAttr, Errno> {
+    pub(crate) async fn history_entry(
+        self: &Arc<Self>,
+        parent: Ino,
+        name: &OsStr,
+    ) -> Result<FileAttr, Errno> {
         let ino = if is_history(parent) {
             self.history_lookup(parent, name.to_str().ok_or(Errno::ENOENT)?).await?
         } else {
+            self.tree().check_open(parent)?;
             self.history.root(parent)
         };
         self.history.attr(ino)
@@ -55,11 +70,14 @@ impl Volume {
 
     pub(crate) fn attributes(&self, ino: Ino) -> Result<(FileAttr, Duration), Errno> {
         if is_history(ino) {
+            self.check_history(ino)?;
             return Ok((self.history.attr(ino)?, Duration::from_secs(1)));
         }
         let tree = self.tree();
-        let node = tree.get(ino)?;
-        Ok((node.attr(), node.ttl()))
+        if !tree.is_place(ino) {
+            tree.check_open(ino)?;
+        }
+        Ok((tree.get(ino)?.attr(), tree.ttl(ino)))
     }
 
     /// Makes a file or directory that the kernel will know.
@@ -90,8 +108,12 @@ impl Volume {
     }
 
     pub(crate) fn open_directory(&self, ino: Ino) -> Result<u64, Errno> {
-        if !is_history(ino) {
-            self.tree().get(ino)?.directory()?;
+        if is_history(ino) {
+            self.check_history(ino)?;
+        } else {
+            let tree = self.tree();
+            tree.check_open(ino)?;
+            tree.get(ino)?.directory()?;
         }
         let mut open = self.listings.lock().unwrap_or_else(PoisonError::into_inner);
         open.last += 1;
@@ -117,6 +139,7 @@ impl Volume {
 
     /// Takes the snapshot, at the beginning of a listing.
     pub(crate) fn list(&self, ino: Ino, handle: u64, offset: u64) -> Result<(), Errno> {
+        self.tree().check_open(ino)?;
         if offset > 0 {
             return Ok(());
         }
@@ -137,11 +160,12 @@ impl Volume {
     }
 
     pub(crate) async fn list_history(
-        &self,
+        self: &Arc<Self>,
         ino: Ino,
         handle: u64,
         offset: u64,
     ) -> Result<(), Errno> {
+        self.check_history(ino)?;
         if offset == 0 {
             let inside = self.history_lines(ino).await?;
             let mut lines = dots(ino, ino, inside.len());
@@ -164,7 +188,7 @@ impl Volume {
             } else {
                 match tree.nodes.get(&line.ino) {
                     // Gone since; the name may be somebody else's by now.
-                    Some(node) if node.is_linked => (node.attr(), node.ttl()),
+                    Some(node) if node.is_linked => (node.attr(), tree.ttl(line.ino)),
                     _ => continue,
                 }
             };
@@ -180,14 +204,30 @@ impl Volume {
         }
     }
 
+    /// Waits until all is known that the room in a store, or in all of them, is counted from.
+    pub(crate) async fn wait_for_room(&self, ino: Ino) {
+        let stores: Vec<usize> = {
+            let tree = self.tree();
+            let is_all = tree.is_above_stores(ino) || ino == ROOT;
+            let own = tree.get(ino).map_or(0, |node| node.store);
+            (0..tree.places.len()).filter(|at| is_all || *at == own).collect()
+        };
+        for store in stores {
+            // What is known is better than nothing.
+            let _ = self.wait_for_all_of(store).await;
+        }
+    }
+
     /// The room in a store, or in all of them together.
     pub(crate) fn room(&self, ino: Ino) -> Room {
         let tree = self.tree();
         let store = tree.get(ino).map_or(0, |node| node.store);
         let is_all = tree.is_above_stores(ino) || ino == ROOT;
         let (mut room, mut most) = (Room::default(), 0u64);
-        for place in tree.places.iter().enumerate().filter(|(at, _)| is_all || *at == store) {
-            let seen = &place.1.seen;
+        let places = tree.places.iter().enumerate();
+        let counted = places.filter(|(at, _)| is_all || *at == store);
+        for (_, place) in counted.filter(|(_, place)| place.state != State::Gone) {
+            let seen = &place.seen;
             room.files_free = room.files_free.saturating_add(seen.memories_max);
             most = most.saturating_add(seen.memories_max.saturating_mul(seen.content_bytes_max));
         }

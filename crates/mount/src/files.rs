@@ -50,6 +50,7 @@ impl Volume {
             return if refused { Err(Errno::EROFS) } else { Ok((0, true)) };
         }
         let mut tree = self.tree();
+        tree.check_open(ino)?;
         if !tree.get(ino)?.is_linked {
             // Somebody else removed it, and the kernel has not heard: it will look again.
             return Err(Errno::ESTALE);
@@ -88,6 +89,7 @@ impl Volume {
         }
         let now = self.now();
         let mut tree = self.tree();
+        tree.check_open(parent)?;
         let there = tree.child(parent, names::check(name)?)?;
         let (ino, opening) = match there {
             Some(_) if is_new => return Err(Errno::EEXIST),

@@ -3,8 +3,9 @@
 //! The feed's number is read before the entries are, so nothing falls in between. A feed that cannot
 //! be read is asked again, patiently, from where it was.
 
+use crate::access::State;
 use crate::node::Ino;
-use crate::port::{Change, Listing, Refusal};
+use crate::port::{Change, Entry, Feed, Listed, Listing, Refusal};
 use crate::tree::Tree;
 use crate::volume::Volume;
 use foldhash::HashMap;
@@ -19,26 +20,37 @@ const WAIT: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Whoever writes much makes one answer of many lines instead of many of one.
 const BREATH: Duration = Duration::from_millis(25);
+/// How long to wait before a store that was closed is asked for again.
+const CLOSED: Duration = Duration::from_secs(2);
 /// How long to wait before a memory that could not be asked for is asked for again.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Entries to ask for at the same time.
 const AT_ONCE: usize = 16;
 
-/// Brings all entries of a store into the tree; gives the number to follow the feed from.
+/// The first page of a store, and how to go on, if there is more.
+pub(crate) async fn first(
+    port: &dyn crate::port::Port,
+    store: StoreId,
+) -> Result<(Listed, Option<Listing>), Refusal> {
+    let listing = Listing { prefix: "/".into(), is_deep: true, with_text: false, page: None };
+    let page = port.list(store, &listing).await?;
+    let rest = page.next.clone().map(|next| Listing { page: Some(next), ..listing });
+    Ok((page, rest))
+}
+
+/// Gives all entries of a store to whoever brings them into the tree; and the number to follow the
+/// feed from.
 pub(crate) async fn load(
     port: &dyn crate::port::Port,
     store: StoreId,
-    at: usize,
-    tree: &mut Tree,
+    mut hear: impl FnMut(Vec<Entry>),
 ) -> Result<u64, Refusal> {
     let mut listing = Listing { prefix: "/".into(), is_deep: true, with_text: false, page: None };
     let mut from = None;
     loop {
         let page = port.list(store, &listing).await?;
         from.get_or_insert(page.last_seq);
-        for (entry, _) in page.entries {
-            tree.hear(at, entry);
-        }
+        hear(page.entries.into_iter().map(|(entry, _)| entry).collect());
         listing.page = page.next;
         if listing.page.is_none() {
             return Ok(from.unwrap_or(0));
@@ -47,20 +59,34 @@ pub(crate) async fn load(
 }
 
 impl Volume {
-    /// Follows one store, for as long as the mount lives.
-    pub(crate) async fn follow(self: Arc<Self>, store: usize, from: u64) {
+    /// Follows one store, for as long as the mount lives and shows it. Access that is lost closes it,
+    /// and it goes on from the same number when access comes back: nothing falls in between.
+    pub(crate) async fn follow(self: Arc<Self>, store: usize, era: u64, from: u64) {
         let (mut after, mut failures) = (from, 0u32);
         loop {
-            // After a failure only that it answers is to be known.
-            let wait = if failures == 0 { WAIT } else { Duration::ZERO };
-            let asked = self.port.changes(self.stores[store], after, wait);
+            let (believed, wait) = {
+                let tree = self.tree();
+                let place = &tree.places[store];
+                if place.era != era {
+                    return;
+                }
+                // Whether a closed store is open again, or one that failed answers, is to be known at once.
+                let waits = place.state == State::Open && failures == 0;
+                let wait = if waits { WAIT } else { Duration::ZERO };
+                (place.told, wait)
+            };
+            let asked = self.port.changes(self.stores[store], after, believed, wait);
             let lost = Refusal::Unreachable("the feed fell silent".into());
             match tokio::time::timeout(WAIT + PATIENCE, asked).await.unwrap_or(Err(lost)) {
-                Ok(changes) => {
+                Ok(Feed { access, changes }) => {
                     if failures > 0 {
                         self.retry_all(store);
                     }
                     failures = 0;
+                    if self.tree().places[store].era != era {
+                        return;
+                    }
+                    self.hear_access(store, access);
                     let Some(last) = changes.last().map(|it| it.seq) else { continue };
                     if self.hear_all(store, changes).await.is_ok() {
                         after = last;
@@ -68,6 +94,12 @@ impl Volume {
                         continue;
                     }
                     failures += 1;
+                }
+                Err(Refusal::Denied | Refusal::NotFound) => {
+                    self.close(store);
+                    failures = 0;
+                    tokio::time::sleep(CLOSED).await;
+                    continue;
                 }
                 Err(refusal) => {
                     if failures == 0 {
@@ -137,6 +169,9 @@ impl Volume {
                 }
                 // The feed has gone on, and will not say it again.
                 drop(gate);
+                if volume.tree().places[store].state == State::Gone {
+                    break;
+                }
                 tokio::time::sleep(PAUSE).await;
             }
         });

@@ -36,6 +36,23 @@ impl Glue {
     pub(crate) fn later(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.0.spawn(work);
     }
+
+    /// Answers on the spot if all names in a directory are known, else from a task when they are.
+    fn when_listed(
+        &self,
+        directory: Option<u64>,
+        answer: impl FnOnce(&Volume, Result<(), Errno>) + Send + 'static,
+    ) {
+        let is_listed = |ino: u64| is_history(ino) || self.0.tree().is_listed(ino);
+        let Some(directory) = directory.filter(|ino| !is_listed(*ino)) else {
+            return answer(&self.0, Ok(()));
+        };
+        let volume = Arc::clone(&self.0);
+        self.later(async move {
+            let listed = volume.ensure_listed(directory).await;
+            answer(&volume, listed);
+        });
+    }
 }
 
 impl Filesystem for Glue {
@@ -65,10 +82,14 @@ impl Filesystem for Glue {
                 }
             });
         }
-        match self.0.lookup(parent.0, name) {
-            Ok((attr, ttl)) => reply.entry(&ttl, &attr, Generation(0)),
-            Err(errno) => reply.error(errno),
-        }
+        let is_unsure = self.0.is_unsure(parent.0, name);
+        let name = name.to_owned();
+        self.when_listed(is_unsure.then_some(parent.0), move |volume, listed| {
+            match listed.and_then(|()| volume.lookup(parent.0, &name)) {
+                Ok((attr, ttl)) => reply.entry(&ttl, &attr, Generation(0)),
+                Err(errno) => reply.error(errno),
+            }
+        });
     }
 
     fn forget(&self, _: &Request, ino: INodeNo, times: u64) {
@@ -136,10 +157,11 @@ impl Filesystem for Glue {
         if mode & KIND_MASK != KIND_REGULAR {
             return reply.error(Errno::EPERM);
         }
-        let made = self.0.make(parent.0, name, looks(request, mode), false);
-        let volume = Arc::clone(&self.0);
+        let (volume, name) = (Arc::clone(&self.0), name.to_owned());
+        let looks = looks(request, mode);
         self.later(async move {
-            let ino = match made {
+            let listed = volume.ensure_listed(parent.0).await;
+            let ino = match listed.and_then(|()| volume.make(parent.0, &name, looks, false)) {
                 Ok((ino, _)) => ino,
                 Err(errno) => return reply.error(errno),
             };
@@ -161,10 +183,13 @@ impl Filesystem for Glue {
         _: u32,
         reply: ReplyEntry,
     ) {
-        match self.0.make(parent.0, name, looks(request, mode), true) {
-            Ok((_, attr)) => reply.entry(&ATTRIBUTES_TTL, &attr, Generation(0)),
-            Err(errno) => reply.error(errno),
-        }
+        let (name, looks) = (name.to_owned(), looks(request, mode));
+        self.when_listed(Some(parent.0), move |volume, listed| {
+            match listed.and_then(|()| volume.make(parent.0, &name, looks, true)) {
+                Ok((_, attr)) => reply.entry(&ATTRIBUTES_TTL, &attr, Generation(0)),
+                Err(errno) => reply.error(errno),
+            }
+        });
     }
 
     fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
@@ -182,9 +207,17 @@ impl Filesystem for Glue {
         if is_history(parent.0) || self.0.is_history_name(parent.0, name) {
             return reply.error(Errno::EROFS);
         }
-        let now = self.0.now();
-        let done = self.0.tree().rmdir(parent.0, name, now);
-        send(reply, done);
+        let (name, now) = (name.to_owned(), self.0.now());
+        let found = name.to_str().and_then(|name| self.0.tree().child(parent.0, name).ok()?);
+        // Whether it is empty is known when it is listed.
+        self.when_listed(found, move |volume, listed| {
+            let done = match listed {
+                // That it is no directory is said below.
+                Ok(()) | Err(Errno::ENOTDIR) => volume.tree().rmdir(parent.0, &name, now),
+                Err(errno) => Err(errno),
+            };
+            send(reply, done);
+        });
     }
 
     fn symlink(&self, _: &Request, parent: INodeNo, _: &OsStr, _: &Path, reply: ReplyEntry) {
@@ -263,12 +296,16 @@ impl Filesystem for Glue {
             thread: request.pid(),
         };
         let is_new = flags & O_EXCL != 0;
-        match self.0.create(parent.0, name, looks(request, mode), opening, is_new) {
-            Ok((attr, ttl, handle)) => {
-                reply.created(&ttl, &attr, Generation(0), FileHandle(handle), FopenFlags::empty());
+        let (name, looks) = (name.to_owned(), looks(request, mode));
+        self.when_listed(Some(parent.0), move |volume, listed| {
+            match listed.and_then(|()| volume.create(parent.0, &name, looks, opening, is_new)) {
+                Ok((attr, ttl, handle)) => {
+                    let (handle, flags) = (FileHandle(handle), FopenFlags::empty());
+                    reply.created(&ttl, &attr, Generation(0), handle, flags);
+                }
+                Err(errno) => reply.error(errno),
             }
-            Err(errno) => reply.error(errno),
-        }
+        });
     }
 
     fn read(
@@ -454,18 +491,23 @@ impl Filesystem for Glue {
     }
 
     fn statfs(&self, _: &Request, ino: INodeNo, reply: ReplyStatfs) {
-        let room = self.0.room(if is_history(ino.0) { ROOT } else { ino.0 });
-        let (free, files) = (room.blocks_free, room.files);
-        reply.statfs(
-            room.blocks_used + free,
-            free,
-            free,
-            files + room.files_free,
-            room.files_free,
-            crate::node::BLOCK_BYTES,
-            u32::try_from(crate::names::NAME_BYTES_MAX).unwrap_or(255),
-            crate::node::BLOCK_BYTES,
-        );
+        let volume = Arc::clone(&self.0);
+        let ino = if is_history(ino.0) { ROOT } else { ino.0 };
+        self.later(async move {
+            volume.wait_for_room(ino).await;
+            let room = volume.room(ino);
+            let (free, files) = (room.blocks_free, room.files);
+            reply.statfs(
+                room.blocks_used + free,
+                free,
+                free,
+                files + room.files_free,
+                room.files_free,
+                crate::node::BLOCK_BYTES,
+                u32::try_from(crate::names::NAME_BYTES_MAX).unwrap_or(255),
+                crate::node::BLOCK_BYTES,
+            );
+        });
     }
 
     fn setxattr(

@@ -154,6 +154,7 @@ impl Tree {
         let segment = entry.path.as_str().rsplit('/').next().unwrap_or_default().to_owned();
         let body = Body::File(Box::new(File::of(entry.clone())));
         let ino = self.add(parent, &segment, self.plain_looks(), at, body);
+        self.restore_file(store, ino);
         self.enter(ino, &entry);
         self.freshen(parent, at);
         outdated.push(Outdated::Attributes(parent));
@@ -203,7 +204,7 @@ impl Tree {
     }
 
     /// Takes something out of its directory and tells the kernel.
-    fn drop_alone(&mut self, ino: Ino, outdated: &mut Vec<Outdated>) {
+    pub(crate) fn drop_alone(&mut self, ino: Ino, outdated: &mut Vec<Outdated>) {
         if let Ok(node) = self.get(ino) {
             outdated.push(Outdated::Name(node.parent, Arc::clone(&node.name)));
         }
@@ -226,6 +227,7 @@ impl Tree {
             && let Ok(directory) = node.directory()
             && directory.children.is_empty()
             && !directory.is_kept
+            && self.is_listed(at)
         {
             let parent = node.parent;
             self.drop_alone(at, outdated);
@@ -292,6 +294,7 @@ mod tests {
             name: "one".into(),
             description: String::new(),
             access: Access::ReadWrite,
+            most: Access::ReadWrite,
             content_bytes_max: 100,
             memories_max: 10,
         };

@@ -7,7 +7,7 @@
 use crate::errno;
 use crate::node::{BLOCK_BYTES, Body, Ino, Looks, Times, attr, moment};
 use crate::port::Edition;
-use crate::volume::Volume;
+use crate::volume::{Outdated, Volume};
 use foldhash::HashMap;
 use fuser::{Errno, FileAttr, FileType};
 use loci_model::{MemoryId, Operation, VersionId};
@@ -109,6 +109,18 @@ impl History {
         self.known().by_ino.get(&ino).copied().ok_or(Errno::ESTALE)
     }
 
+    /// Forgets the versions of a store that is closed; gives what the kernel has read of them.
+    pub(crate) fn close(&self, store: usize) -> Vec<Outdated> {
+        let mut known = self.known();
+        // Which lists are of that store they do not say, and all of them can be asked for again.
+        known.lists.clear();
+        let read = known.by_ino.iter().filter_map(|(ino, shown)| match shown {
+            Shown::Version(at, ..) if *at == store => Some(Outdated::Node(*ino)),
+            _ => None,
+        });
+        read.collect()
+    }
+
     /// The history of a store, given the store's directory.
     pub(crate) fn root(&self, directory: Ino) -> Ino {
         self.ino(Shown::Directory(directory))
@@ -132,9 +144,22 @@ fn fold(bits: u128) -> u64 {
 }
 
 impl Volume {
-    /// What is in a directory of the history.
-    pub(crate) async fn history_lines(&self, ino: Ino) -> Result<Vec<Line>, Errno> {
+    /// Refuses whatever reaches into the history of a store that is closed.
+    pub(crate) fn check_history(&self, ino: Ino) -> Result<(), Errno> {
         match self.history.shown(ino)? {
+            Shown::Directory(directory) => self.tree().check_open(directory),
+            Shown::Versions(store, _) | Shown::Version(store, ..) => self.tree().check_store(store),
+        }
+    }
+
+    /// What is in a directory of the history.
+    pub(crate) async fn history_lines(self: &Arc<Self>, ino: Ino) -> Result<Vec<Line>, Errno> {
+        self.check_history(ino)?;
+        let shown = self.history.shown(ino)?;
+        if let Shown::Directory(directory) = shown {
+            self.ensure_listed(directory).await?;
+        }
+        match shown {
             Shown::Version(..) => Err(Errno::ENOTDIR),
             Shown::Directory(directory) => {
                 let tree = self.tree();
@@ -195,7 +220,11 @@ impl Volume {
     }
 
     /// The inode of a name in a directory of the history.
-    pub(crate) async fn history_lookup(&self, ino: Ino, name: &str) -> Result<Ino, Errno> {
+    pub(crate) async fn history_lookup(
+        self: &Arc<Self>,
+        ino: Ino,
+        name: &str,
+    ) -> Result<Ino, Errno> {
         let lines = self.history_lines(ino).await?;
         lines.iter().find(|line| *line.name == *name).map(|line| line.ino).ok_or(Errno::ENOENT)
     }
@@ -205,6 +234,7 @@ impl Volume {
         let Shown::Version(store, memory, version) = self.history.shown(ino)? else {
             return Err(Errno::EISDIR);
         };
+        self.tree().check_store(store)?;
         if let Some(bytes) = self.cache().get(version) {
             return Ok(bytes);
         }

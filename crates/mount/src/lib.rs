@@ -5,9 +5,11 @@
 //! what a store is and where it is kept is known behind the [`port`].
 #![warn(missing_docs)]
 
+mod access;
 mod ahead;
 mod answers;
 mod cache;
+mod coming;
 mod conflict;
 mod content;
 mod directories;
@@ -17,6 +19,8 @@ mod follow;
 mod glue;
 mod heard;
 mod history;
+mod lanes;
+mod loading;
 mod marks;
 mod mounting;
 mod names;

@@ -5,7 +5,8 @@
 //! path gives. Times count only while the memory is the version they were seen with, those of a
 //! directory while nothing newer is in it. Who loses the file loses nothing else.
 
-use crate::node::{Body, Ino, Looks, ROOT, Times};
+use crate::access::State;
+use crate::node::{Body, Ino, Looks, Node, ROOT, Times};
 use crate::tree::Tree;
 use crate::volume::Volume;
 use foldhash::HashMap;
@@ -193,14 +194,66 @@ impl Tree {
         newest
     }
 
-    /// Gives everything that was loaded the looks and times that are remembered of it.
-    pub(crate) fn restore(&mut self) {
+    /// Gives a directory that comes while its store is loaded the looks that are remembered of it.
+    pub(crate) fn restore_looks(&mut self, store: usize, ino: Ino) {
+        if !self.is_loading(store) || self.marks.is_empty() {
+            return;
+        }
+        let mark = self.marks.get(&self.key(ino)).copied();
+        if let Some(mark) = mark.filter(|mark| matches!(mark.seen, Seen::Newest(_)))
+            && let Ok(node) = self.get_mut(ino)
+        {
+            node.looks = mark.looks;
+        }
+    }
+
+    /// Gives a file that comes while its store is loaded the looks and times that are remembered of it.
+    pub(crate) fn restore_file(&mut self, store: usize, ino: Ino) {
+        if !self.is_loading(store) || self.marks.is_empty() {
+            return;
+        }
+        let mark = self.marks.get(&self.key(ino)).copied();
+        let Some(Mark { looks, times, seen: Seen::Version(version), .. }) = mark else { return };
+        let Ok(node) = self.get_mut(ino) else { return };
+        node.looks = looks;
+        let saved = node.file().ok().and_then(|file| file.saved.as_ref());
+        if saved.is_some_and(|saved| saved.version == version) {
+            node.times = times;
+        }
+    }
+
+    /// Gives the directories of a store that is loaded now the times that are remembered of them,
+    /// unless they were changed here since.
+    pub(crate) fn restore_directories(&mut self, store: usize, since: SystemTime) {
         if self.marks.is_empty() {
             return;
         }
         let newest = self.newest_below();
-        let is_of_store = |ino: &Ino| !self.is_above_stores(*ino);
-        let known: Vec<Ino> = self.nodes.keys().copied().filter(is_of_store).collect();
+        let is_wanted = |node: &&Node| {
+            let is_whole = node.store == store && !self.is_above_stores(node.ino);
+            is_whole && node.is_directory() && node.times.changed < since
+        };
+        let known: Vec<Ino> = self.nodes.values().filter(is_wanted).map(|node| node.ino).collect();
+        for ino in known {
+            let Some(mark) = self.marks.get(&self.key(ino)).copied() else { continue };
+            if mark.seen == Seen::Newest(newest.get(&ino).copied())
+                && let Ok(node) = self.get_mut(ino)
+            {
+                node.times = mark.times;
+            }
+        }
+    }
+
+    /// Gives everything that was loaded, of one store or of all, the looks and times that are remembered of it.
+    pub(crate) fn restore(&mut self, only: Option<usize>) {
+        if self.marks.is_empty() {
+            return;
+        }
+        let newest = self.newest_below();
+        let is_wanted = |node: &&Node| {
+            !self.is_above_stores(node.ino) && only.is_none_or(|only| node.store == only)
+        };
+        let known: Vec<Ino> = self.nodes.values().filter(is_wanted).map(|node| node.ino).collect();
         for ino in known {
             let Some(mark) = self.marks.get(&self.key(ino)).copied() else { continue };
             let Ok(node) = self.get_mut(ino) else { continue };
@@ -271,13 +324,22 @@ impl Volume {
         if self.changes_kept.swap(changes, Ordering::Relaxed) == changes {
             return;
         }
-        for (at, store) in self.stores.iter().enumerate() {
-            let others = load(directory, *store);
-            let marks = self.tree().marks_of(at, &others);
+        let count = self.tree().places.len();
+        for at in 0..count {
+            let store = self.stores[at];
+            let others = load(directory, store);
+            let marks = {
+                let tree = self.tree();
+                // Of what is not here, or not yet, others remember.
+                if tree.places[at].state == State::Gone || tree.is_loading(at) {
+                    continue;
+                }
+                tree.marks_of(at, &others)
+            };
             if marks == others {
                 continue;
             }
-            if let Err(error) = save(directory, *store, &marks) {
+            if let Err(error) = save(directory, store, &marks) {
                 let directory = directory.display();
                 tracing::warn!(%directory, %error, "numbers and times of files are not remembered");
             }

@@ -35,6 +35,9 @@ pub struct Options {
     pub directory: PathBuf,
     /// Whether the only store is the mount point itself, instead of a directory in it.
     pub is_flat: bool,
+    /// Whether stores that can be read later appear, and those that cannot any more go; otherwise the
+    /// directories stay those of the beginning.
+    pub has_all_stores: bool,
     /// Whether users other than the one who mounts may look. Otherwise what is there is its own, also
     /// by the modes of files and directories.
     pub is_for_others: bool,
@@ -54,6 +57,7 @@ impl Options {
         Self {
             directory: directory.into(),
             is_flat: false,
+            has_all_stores: false,
             is_for_others: false,
             is_auto_unmounted: false,
             keeps_refused: false,
@@ -114,7 +118,7 @@ impl fmt::Debug for Mount {
 }
 
 impl Mount {
-    /// Loads the stores and mounts them. Has to be called within a runtime of several threads, which
+    /// Mounts the stores; what is more than a page of each is loaded behind the mount. Has to be called within a runtime of several threads, which
     /// has to live as long as the mount.
     pub async fn start(
         options: Options,
@@ -126,7 +130,8 @@ impl Mount {
         check_device()?;
         let stores = port.stores().await.map_err(MountError::Server)?;
         check_stores(&stores, options.is_flat)?;
-        let is_read_only = stores.iter().all(|seen| seen.access == Access::ReadOnly);
+        // A store that is read-only now may be writable later, unless the mount is to write nothing.
+        let is_read_only = stores.iter().all(|seen| seen.most == Access::ReadOnly);
         let looks = Looks {
             mode: if options.is_for_others { 0o644 } else { 0o600 },
             uid: rustix::process::geteuid().as_raw(),
@@ -140,8 +145,11 @@ impl Mount {
             if let Some(directory) = &options.marks {
                 tree.remember(marks::load(directory, store));
             }
-            let from = follow::load(port.as_ref(), store, at, &mut tree).await;
-            feeds.push(from.map_err(MountError::Server)?);
+            let first = follow::first(port.as_ref(), store).await;
+            let (page, rest) = first.map_err(MountError::Server)?;
+            let last = page.entries.last().map(|(entry, _)| entry.path.as_str().to_owned());
+            page.entries.into_iter().for_each(|(entry, _)| drop(tree.hear(at, entry)));
+            feeds.push((page.last_seq, rest.is_some().then(|| last.unwrap_or_default()), rest));
         }
         // Directories are as new as what is in them; empty ones are new.
         let roots: Vec<_> = tree.places.iter().map(|place| place.root).chain([ROOT]).collect();
@@ -152,7 +160,12 @@ impl Mount {
                 node.touch(now);
             }
         }
-        tree.restore();
+        tree.restore(None);
+        for (at, (_, reached, _)) in feeds.iter_mut().enumerate() {
+            if let Some(reached) = reached.take() {
+                tree.begin_loading(at, reached, now);
+            }
+        }
         let (outdated, heard) = channel();
         let history = History::new(looks, now);
         let volume = Arc::new(Volume::new(
@@ -181,8 +194,14 @@ impl Mount {
             volume.spawn(Arc::clone(&volume).keep_settling()),
             volume.spawn(Arc::clone(&volume).keep_remembering()),
         ];
-        for (at, from) in feeds.into_iter().enumerate() {
-            beside.push(volume.spawn(Arc::clone(&volume).follow(at, from)));
+        for (at, (from, _, rest)) in feeds.into_iter().enumerate() {
+            if let Some(rest) = rest {
+                beside.push(volume.spawn(Arc::clone(&volume).load_behind(at, rest)));
+            }
+            beside.push(volume.spawn(Arc::clone(&volume).follow(at, 0, from)));
+        }
+        if options.has_all_stores {
+            beside.push(volume.spawn(Arc::clone(&volume).keep_choosing()));
         }
         Ok(Self { volume, session: Some(session), beside, directory })
     }

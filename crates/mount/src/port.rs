@@ -22,8 +22,10 @@ pub struct StoreSeen {
     pub name: String,
     /// What it says about itself.
     pub description: String,
-    /// Whether the mount may write; an archived store is read-only.
+    /// Whether the mount may write now; an archived store is read-only.
     pub access: Access,
+    /// The most that the mount may do, by how it was asked for: access never rises above it.
+    pub most: Access,
     /// Bytes that one memory may hold.
     pub content_bytes_max: u64,
     /// Memories that it may hold.
@@ -70,10 +72,12 @@ pub struct Listing {
 }
 
 /// One page of entries.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listed {
     /// The entries, each with its content if that was asked for.
     pub entries: Vec<(Entry, Option<String>)>,
+    /// The directories beside them, each ending with `/`, if the listing does not look into them.
+    pub directories: Vec<String>,
     /// Where the next page begins, if there is one.
     pub next: Option<String>,
     /// The last number of the store's feed, read before the entries were: who follows the feed from
@@ -151,6 +155,15 @@ pub struct Change {
     pub is_removal: bool,
 }
 
+/// What the feed of a store says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Feed {
+    /// What the caller may do with the store now.
+    pub access: Access,
+    /// The lines, oldest first.
+    pub changes: Vec<Change>,
+}
+
 /// One version of a memory, without its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edition {
@@ -171,7 +184,7 @@ pub struct Edition {
 /// Why the server did not do what it was asked to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// Nothing is there, or nothing that the caller may see.
+    /// The memory or the version is not there, or the caller may not see it.
     NotFound,
     /// The expectation of an edit does not hold.
     ExpectFailed,
@@ -184,7 +197,7 @@ pub enum Refusal {
     },
     /// The store takes no writes from this caller: it is archived, or access to it is read-only.
     ReadOnly,
-    /// The caller may not do this.
+    /// The caller may not do this, or may not know of the store any more, or is nobody any more.
     Denied,
     /// The content is too large.
     TooLarge,
@@ -196,11 +209,15 @@ pub enum Refusal {
     Unreachable(String),
 }
 
-/// A server's stores. All ids are of stores that [`Port::stores`] gave.
+/// A server's stores. All ids are of stores that [`Port::stores`] or [`Port::newcomers`] gave.
 #[async_trait]
 pub trait Port: Send + Sync + 'static {
-    /// The stores to show.
+    /// The stores to show at the beginning.
     async fn stores(&self) -> Result<Vec<StoreSeen>, Refusal>;
+
+    /// The stores that can be shown now and are not among those that are known, where all stores are
+    /// shown. Refuses a caller that is nobody any more.
+    async fn newcomers(&self, known: &[StoreId]) -> Result<Vec<StoreSeen>, Refusal>;
 
     /// One page of a store's entries.
     async fn list(&self, store: StoreId, listing: &Listing) -> Result<Listed, Refusal>;
@@ -229,14 +246,16 @@ pub trait Port: Send + Sync + 'static {
         key: Option<&str>,
     ) -> Result<Vec<Done>, Refusal>;
 
-    /// What happened after this number, at most a thousand lines; waits that long for something to
-    /// happen, and not longer.
+    /// What happened after this number, at most a thousand lines, and what the caller may do. Waits
+    /// that long for something to happen, and not longer; answers at once when the caller may do
+    /// something else than `believed`, and refuses at once when it may read no more.
     async fn changes(
         &self,
         store: StoreId,
         after: u64,
+        believed: Access,
         wait: Duration,
-    ) -> Result<Vec<Change>, Refusal>;
+    ) -> Result<Feed, Refusal>;
 
     /// All versions of a memory, oldest first; of very many, the newest few thousand.
     async fn versions(&self, store: StoreId, memory: MemoryId) -> Result<Vec<Edition>, Refusal>;

@@ -45,6 +45,9 @@ impl Tree {
             Body::File(Box::new(File::new()))
         };
         let ino = self.add(parent, name, looks, now, body);
+        if is_directory {
+            self.note_listed(ino);
+        }
         self.touch(parent, now);
         Ok(ino)
     }

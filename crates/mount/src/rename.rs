@@ -89,6 +89,7 @@ impl Plan {
 impl Volume {
     pub(crate) async fn rename(self: &Arc<Self>, asked: &Renaming) -> Result<(), Errno> {
         let mut unseen = None;
+        self.ensure_listed(asked.to_parent).await?;
         for _ in 0..ATTEMPTS_MAX {
             let (from, over, store) = {
                 let tree = self.tree();
@@ -103,7 +104,12 @@ impl Volume {
                 check_kinds(&tree, asked, from, over)?;
                 (from, over, store)
             };
-            if self.tree().get(from)?.is_directory() {
+            let is_directory = self.tree().get(from)?.is_directory();
+            if is_directory && self.tree().is_loading(store) {
+                self.wait_for_all_of(store).await?;
+                continue;
+            }
+            if is_directory {
                 return self.rename_directory(asked, from, over, store).await;
             }
             let mut turns: Vec<(Ino, _)> = Vec::with_capacity(2);

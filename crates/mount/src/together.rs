@@ -112,6 +112,8 @@ impl Volume {
         edits: Vec<Edit>,
         key: Option<&str>,
     ) -> Result<Vec<Done>, Refusal> {
+        // A closed store says of everything that it is not there, which would be taken for removals.
+        self.tree().check_store(store).map_err(|_| Refusal::Denied)?;
         let count = edits.len();
         let done = self.ask(self.port.edit(self.stores[store], edits, key)).await?;
         if done.len() == count {

@@ -4,6 +4,8 @@
 //! and path, so that a tree built anew has the same ones; a number still in use is stepped over. What
 //! has another number, because it was renamed, is known by its mark (`marks`).
 
+use crate::access::State;
+use crate::loading::Loading;
 use crate::marks::Marks;
 use crate::names::{self, Lasting};
 use crate::node::{Body, Directory, File, Ino, Looks, Node, ROOT, Times};
@@ -23,6 +25,13 @@ const INO_MIN: Ino = 16;
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) seen: StoreSeen,
+    /// What the server last said that may be done with it.
+    pub(crate) told: Access,
+    pub(crate) state: State,
+    /// Counts how often it came and went: whoever follows an earlier one is done.
+    pub(crate) era: u64,
+    /// How far its paths are known; none if all of them are.
+    pub(crate) loading: Option<Loading>,
     /// Its directory.
     pub(crate) root: Ino,
     /// Memories that cannot be shown now, because something else has their path.
@@ -102,16 +111,38 @@ impl Tree {
             looks,
         };
         tree.nodes.insert(ROOT, tree.bare(ROOT, 0, ROOT, "".into(), now));
-        for (at, seen) in stores.into_iter().enumerate() {
-            let root = if is_flat { ROOT } else { tree.free_ino(number(seen.id, "/")) };
+        for seen in stores {
+            let name: Arc<str> = seen.slug.as_str().into();
+            let at = tree.admit(seen, now);
+            let place = &mut tree.places[at];
+            place.state = State::Open;
+            let root = place.root;
             if !is_flat {
-                let name: Arc<str> = seen.slug.as_str().into();
-                tree.nodes.insert(root, tree.bare(root, at, ROOT, Arc::clone(&name), now));
                 tree.enlist(ROOT, &name, root);
             }
-            tree.places.push(Place { seen, root, hidden: HashMap::default() });
         }
         tree
+    }
+
+    /// A place for one more store, which is not shown yet.
+    pub(crate) fn admit(&mut self, seen: StoreSeen, now: SystemTime) -> usize {
+        let (at, told) = (self.places.len(), seen.access);
+        let root = if self.is_flat { ROOT } else { self.free_ino(number(seen.id, "/")) };
+        if !self.is_flat {
+            let name = seen.slug.as_str().into();
+            self.nodes.insert(root, self.bare(root, at, ROOT, name, now));
+        }
+        let hidden = HashMap::default();
+        self.places.push(Place {
+            seen,
+            told,
+            state: State::Gone,
+            era: 0,
+            loading: None,
+            root,
+            hidden,
+        });
+        at
     }
 
     fn bare(&self, ino: Ino, store: usize, parent: Ino, name: Arc<str>, now: SystemTime) -> Node {
@@ -154,14 +185,6 @@ impl Tree {
     /// Whether this is the root above several stores, which belongs to none of them.
     pub(crate) fn is_above_stores(&self, ino: Ino) -> bool {
         ino == ROOT && !self.is_flat
-    }
-
-    /// Refuses to change what is in a read-only store, or in none.
-    pub(crate) fn check_writable(&self, ino: Ino) -> Result<usize, Errno> {
-        let store = self.get(ino)?.store;
-        let is_writable =
-            !self.is_above_stores(ino) && self.places[store].seen.access == Access::ReadWrite;
-        if is_writable { Ok(store) } else { Err(Errno::EROFS) }
     }
 
     /// The path of an inode in its store; empty for the store's own directory.
@@ -222,7 +245,7 @@ impl Tree {
         ino
     }
 
-    fn enlist(&mut self, parent: Ino, name: &Arc<str>, ino: Ino) {
+    pub(crate) fn enlist(&mut self, parent: Ino, name: &Arc<str>, ino: Ino) {
         let is_directory = self.nodes.get(&ino).is_some_and(Node::is_directory);
         if let Some(Body::Directory(directory)) = self.nodes.get_mut(&parent).map(|it| &mut it.body)
         {
@@ -233,7 +256,7 @@ impl Tree {
     }
 
     /// Takes a name from whoever has it; one that has gone to another since stays with that.
-    fn strike(&mut self, parent: Ino, name: &str, ino: Ino, is_directory: bool) {
+    pub(crate) fn strike(&mut self, parent: Ino, name: &str, ino: Ino, is_directory: bool) {
         if let Some(Body::Directory(directory)) = self.nodes.get_mut(&parent).map(|it| &mut it.body)
             && directory.children.get(name) == Some(&ino)
         {
@@ -321,7 +344,10 @@ impl Tree {
                 Some(ino) => ino,
                 None => {
                     let looks = self.looks.of_directory();
-                    self.add(at, segment, looks, now, Body::Directory(Directory::default()))
+                    let body = Body::Directory(Directory::default());
+                    let ino = self.add(at, segment, looks, now, body);
+                    self.restore_looks(store, ino);
+                    ino
                 }
             };
         }
@@ -385,6 +411,7 @@ mod tests {
             name: slug.into(),
             description: String::new(),
             access: if n == 1 { Access::ReadWrite } else { Access::ReadOnly },
+            most: Access::ReadWrite,
             content_bytes_max: 100,
             memories_max: 10,
         };
@@ -448,5 +475,13 @@ mod tests {
         assert_eq!(tree.check_writable(one), Ok(0));
         assert_eq!(tree.check_writable(two), Err(Errno::EROFS));
         assert_eq!(tree.check_writable(ROOT), Err(Errno::EROFS));
+        tree.close(0);
+        assert_eq!(tree.check_writable(one), Err(Errno::EACCES));
+        assert_eq!((tree.check_open(one), tree.check_open(two)), (Err(Errno::EACCES), Ok(())));
+        assert!(tree.set_access(0, Access::ReadOnly));
+        assert_eq!((tree.check_open(one), tree.check_writable(one)), (Ok(()), Err(Errno::EROFS)));
+        assert!(tree.set_access(0, Access::ReadWrite));
+        assert_eq!(tree.check_writable(one), Ok(0));
+        assert!(!tree.set_access(0, Access::ReadWrite), "that is no news");
     }
 }

@@ -7,6 +7,8 @@
 use crate::ahead::Ahead;
 use crate::cache::Cache;
 use crate::history::{History, Line};
+use crate::lanes::Lanes;
+use crate::loading::TURNS;
 use crate::node::Ino;
 use crate::port::{Port, Refusal};
 use crate::together::Queue;
@@ -21,7 +23,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::runtime::Handle;
-use tokio::sync::RwLock;
+use tokio::sync::{RwLock, watch};
 use tokio::task::JoinHandle;
 
 /// How long the server may take for one answer. Below the five seconds after which an operation on a
@@ -57,11 +59,12 @@ pub(crate) struct Volume {
     pub(crate) port: Arc<dyn Port>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) runtime: Handle,
-    pub(crate) stores: Vec<StoreId>,
+    /// The stores that were ever shown, each at the number of its place in the tree.
+    pub(crate) stores: Lanes<StoreId>,
     /// A directory is renamed while nothing in its store is being saved.
-    pub(crate) gates: Vec<RwLock<()>>,
+    pub(crate) gates: Lanes<RwLock<()>>,
     /// Edits on their way, for each store.
-    pub(crate) queues: Vec<Queue>,
+    pub(crate) queues: Lanes<Queue>,
     pub(crate) ahead: Ahead,
     pub(crate) history: History,
     /// Whether content that can never be saved is no error when a file is closed.
@@ -72,6 +75,10 @@ pub(crate) struct Volume {
     /// Whether the mount is gone and only saves what it has.
     pub(crate) is_ending: AtomicBool,
     pub(crate) listings: Mutex<Listings>,
+    /// Counts stores that were loaded behind the mount.
+    pub(crate) loaded: watch::Sender<u64>,
+    /// Held by whoever lists a directory before its turn.
+    pub(crate) listing: [tokio::sync::Mutex<()>; TURNS],
     tree: Mutex<Tree>,
     cache: Mutex<Cache>,
     silent_until: Mutex<Option<Instant>>,
@@ -98,7 +105,7 @@ impl Volume {
             runtime,
             gates: stores.iter().map(|_| RwLock::new(())).collect(),
             queues: stores.iter().map(|_| Queue::default()).collect(),
-            stores,
+            stores: stores.into_iter().collect(),
             ahead: Ahead::default(),
             history,
             keeps_refused,
@@ -106,6 +113,8 @@ impl Volume {
             changes_kept: AtomicU64::new(tree.changes),
             is_ending: AtomicBool::new(false),
             listings: Mutex::default(),
+            loaded: watch::Sender::new(0),
+            listing: Default::default(),
             tree: Mutex::new(tree),
             cache: Mutex::new(Cache::new(cache_bytes)),
             silent_until: Mutex::new(None),

@@ -70,6 +70,7 @@ impl Volume {
         // The kernel asks for these before every write: an answer without a lock.
         let key = name.strip_prefix(PREFIX).ok_or(Errno::ENODATA)?;
         let tree = self.tree();
+        tree.check_open(ino)?;
         let Ok(file) = tree.get(ino)?.file() else { return Err(Errno::ENODATA) };
         if key == "actor" && file.saved.is_some() {
             return Ok(None);
@@ -93,6 +94,7 @@ impl Volume {
     /// The names of what is there, each ended by a zero.
     pub(crate) fn xattr_names(&self, ino: Ino) -> Result<Vec<u8>, Errno> {
         let tree = self.tree();
+        tree.check_open(ino)?;
         let Ok(file) = tree.get(ino)?.file() else { return Ok(Vec::new()) };
         let keys = ["id", "version", "revision", "kind", "tags", "importance", "pinned", "unsaved"];
         let there = keys.iter().filter(|key| value(file, key).is_some());

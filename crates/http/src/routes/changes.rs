@@ -3,10 +3,13 @@
 use super::Native;
 use crate::error::{Failure, Result};
 use crate::extract::{Authed, Id, Params};
+use crate::layers::auth::Shown;
+use crate::layers::view::Viewer;
 use crate::wire::ActorView;
-use axum::Json;
 use axum::extract::State;
-use loci_model::{Change, ChangeOp, StoreId, limit};
+use axum::{Extension, Json};
+use loci_engine::Waiting;
+use loci_model::{Access, Change, ChangeOp, StoreId, limit};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +26,36 @@ pub(crate) struct ChangesParams {
     limit: Option<usize>,
     /// How long to wait for something to happen, up to 30; not at all when not given.
     wait_seconds: Option<u64>,
+    /// The access that the caller believes to have: the wait ends at once when it is another.
+    access: Option<AccessName>,
+}
+
+/// What a caller may do with a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum AccessName {
+    /// Look only: the store is archived, the caller may not write, or the server is a replica.
+    ReadOnly,
+    /// Look and write.
+    ReadWrite,
+}
+
+impl From<Access> for AccessName {
+    fn from(access: Access) -> Self {
+        match access {
+            Access::ReadOnly => Self::ReadOnly,
+            Access::ReadWrite => Self::ReadWrite,
+        }
+    }
+}
+
+impl From<AccessName> for Access {
+    fn from(access: AccessName) -> Self {
+        match access {
+            AccessName::ReadOnly => Self::ReadOnly,
+            AccessName::ReadWrite => Self::ReadWrite,
+        }
+    }
 }
 
 /// One entry of the feed.
@@ -82,6 +115,8 @@ pub(crate) struct Changes {
     last_seq: u64,
     /// Whether more can be had at once.
     has_more: bool,
+    /// What the caller may do with the store now.
+    access: AccessName,
 }
 
 /// What happened in a store after a number.
@@ -95,11 +130,15 @@ pub(crate) struct Changes {
             description = "How many, 1 to 1000; 100 when not given."),
         ("wait_seconds" = Option<u64>, Query, description = "When there is nothing yet: how long \
             to wait for it, up to 30; not at all when not given."),
+        ("access" = Option<AccessName>, Query, description = "What the caller believes to be its \
+            `access`: the wait ends at once when it is another."),
     ),
     responses((status = 200, body = Changes)))]
 pub(crate) async fn list(
     State(native): State<Arc<Native>>,
     Authed(context): Authed,
+    shown: Option<Extension<Shown>>,
+    viewer: Option<Extension<Viewer>>,
     Id(store): Id<StoreId>,
     Params(params): Params<ChangesParams>,
 ) -> Result<Json<Changes>> {
@@ -113,11 +152,16 @@ pub(crate) async fn list(
         let max = limit::CHANGES_WAIT_SECS_MAX;
         return Err(Failure::invalid(format!("wait_seconds: expected 0 to {max}")));
     }
-    let (after, wait) = (params.after.unwrap_or(0), Duration::from_secs(wait));
-    let page = native.engine.changes_within(&context, store, after, limit, wait).await?;
+    // With borrowed eyes, the credential is not the one of the caller that policy looks at.
+    let shown = shown.filter(|_| viewer.is_none()).map(|Extension(Shown(hash))| hash);
+    let believed = params.access.map(Access::from);
+    let waiting = Waiting { at_most: Duration::from_secs(wait), believed, shown };
+    let after = params.after.unwrap_or(0);
+    let page = native.engine.changes_within(context, store, after, limit, waiting).await?;
     Ok(Json(Changes {
         data: page.changes.into_iter().map(ChangeView::from).collect(),
         last_seq: page.last_seq,
         has_more: page.has_more,
+        access: page.access.into(),
     }))
 }

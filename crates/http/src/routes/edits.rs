@@ -175,6 +175,17 @@ fn separator(text: Option<String>, when: Option<SeparateName>) -> Separator {
     }
 }
 
+/// What removals come to in an archived store, which takes no other edits.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum OnArchivedName {
+    /// They happen.
+    #[default]
+    Apply,
+    /// They are refused, too: an archived store shown as a directory is read-only.
+    Refuse,
+}
+
 /// A batch.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -183,6 +194,9 @@ pub(crate) struct EditsRequest {
     edits: Vec<EditRequest>,
     /// A word that the feed shows as the reason, such as `mount`; `api` when not given.
     reason: Option<String>,
+    /// What removals come to when the store is archived.
+    #[serde(default)]
+    on_archived: OnArchivedName,
 }
 
 /// What one edit did.
@@ -230,7 +244,12 @@ pub(crate) async fn apply(
     let now = engine.seams().now();
     let edits = wanted.edits.into_iter().map(|edit| edit.into_edit(now));
     let edits = edits.collect::<Result<Vec<_>>>()?;
-    let outcomes = engine.commit_tree(&context, store, edits, reason).await?;
+    let outcomes = match wanted.on_archived {
+        OnArchivedName::Apply => engine.commit_tree(&context, store, edits, reason).await?,
+        OnArchivedName::Refuse => {
+            engine.commit_tree_if_open(&context, store, edits, reason).await?
+        }
+    };
     let data = outcomes.into_iter().map(EditedView::of).collect::<Result<_>>()?;
     Ok(Json(Edited { data }))
 }

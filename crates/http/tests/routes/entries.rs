@@ -248,6 +248,66 @@ async fn whoever_waits_for_the_feed_is_told_at_once() {
     assert!(paths(&left.ok()).is_empty() && started.elapsed() < WAIT_MAX);
 }
 
+#[tokio::test]
+async fn the_feed_says_at_once_that_access_is_another() {
+    let server = Server::new().await;
+    let store = server.store("notes").await;
+    let grantee = server.post("/v1/principals", json!({"name": "ada", "kind": "agent"})).await.ok();
+    let key = json!({"name": "k", "principal": grantee["id"], "level": "readwrite"});
+    let key = server.post("/v1/api_keys", key).await.ok();
+    let secret = key["secret"].as_str().unwrap().to_owned();
+    let level = async |level: &str| {
+        let grant = json!({"grantee": grantee["id"], "level": level});
+        server.post(&of(store, "grants"), grant).await.ok()
+    };
+    let ask = async |access: &str, wait: u64| {
+        let uri = format!("changes?wait_seconds={wait}&access={access}");
+        server.call(&secret, "GET", &of(store, &uri), Value::Null).await
+    };
+    level("readwrite").await;
+    assert_eq!(ask("read_write", 0).await.ok()["access"], "read_write");
+    let started = Instant::now();
+    assert_eq!(ask("read_only", 30).await.ok()["access"], "read_write");
+
+    // Lowered, taken back and revoked while it waits.
+    let (told, _) = tokio::join!(ask("read_write", 30), level("read"));
+    assert_eq!(told.ok()["access"], "read_only");
+    let (told, _) = tokio::join!(ask("read_only", 30), level("search"));
+    told.refused(403, "permission_error");
+    level("readwrite").await;
+    let revoked = format!("/v1/api_keys/{}", key["id"].as_str().unwrap());
+    let (told, gone) = tokio::join!(ask("read_write", 30), server.delete(&revoked));
+    assert_eq!(gone.status, 200);
+    told.refused(401, "authentication_error");
+
+    // An archived store is read-only for its owner, too.
+    let uri = of(store, "changes?wait_seconds=30&access=read_write");
+    let (told, _) = tokio::join!(server.get(&uri), async {
+        server.engine.archive_store(&server.context(), store).await.unwrap();
+    });
+    assert_eq!(told.ok()["access"], "read_only");
+    assert!(started.elapsed() < WAIT_MAX, "{:?}", started.elapsed());
+    server.get(&of(store, "changes?access=some")).await.refused(400, "invalid_request_error");
+}
+
+#[tokio::test]
+async fn a_batch_may_refuse_to_remove_from_an_archived_store() {
+    let server = Server::new().await;
+    let store = server.store("notes").await;
+    server.put(store, "/a", "one").await;
+    server.put(store, "/b", "two").await;
+    server.engine.archive_store(&server.context(), store).await.unwrap();
+    let remove = async |path: &str, on_archived: &str| {
+        let edit = json!({"op": "remove", "path": path});
+        let batch = json!({"edits": [edit], "on_archived": on_archived});
+        server.post(&of(store, "edits"), batch).await
+    };
+    let refused = remove("/a", "refuse").await;
+    assert_eq!(refused.refused(400, "invalid_request_error").json()["error"]["code"], "archived");
+    remove("/b", "apply").await.ok();
+    assert_eq!(paths(&server.get(&of(store, "entries")).await.ok()), ["/a"]);
+}
+
 async fn as_model(server: &Server, uri: &str, audience: &str) -> Reply {
     let request = Request::get(uri).header("authorization", format!("Bearer {ADMIN}"));
     server.send(request.header("loci-audience", audience).body(Body::empty()).unwrap()).await

@@ -184,8 +184,9 @@ async fn begin(
         return Err(Failure::usage(format!("--flat shows one store, and there are {count}")));
     }
     let shown = describe(place, &chosen.stores, args.flat);
-    let port = Arc::new(HttpPort::new(acting.client(), chosen, "mount"));
     let mut options = Options::new(place);
+    options.has_all_stores = selection.is_every_store() && !args.flat;
+    let port = Arc::new(HttpPort::new(acting.client(), selection, chosen, "mount"));
     options.is_flat = args.flat;
     options.is_for_others = args.allow_other;
     options.is_auto_unmounted = args.auto_unmount;

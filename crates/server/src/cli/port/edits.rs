@@ -12,8 +12,11 @@ pub(super) fn wire(edits: &[Edit], reason: &str) -> Bytes {
     struct Batch<'a> {
         edits: Vec<Wire<'a>>,
         reason: &'a str,
+        on_archived: &'a str,
     }
-    let batch = Batch { edits: edits.iter().map(Wire::of).collect(), reason };
+    let edits = edits.iter().map(Wire::of).collect();
+    // An archived store is shown as read-only, and whoever removes a file in it hears that.
+    let batch = Batch { edits, reason, on_archived: "refuse" };
     serde_json::to_vec(&batch).expect("texts and numbers are JSON").into()
 }
 
@@ -141,7 +144,7 @@ mod tests {
     fn wire(edit: &Edit) -> Value {
         let batch: Value =
             serde_json::from_slice(&super::wire(std::slice::from_ref(edit), "mount")).unwrap();
-        assert_eq!(batch["reason"], "mount");
+        assert_eq!((&batch["reason"], &batch["on_archived"]), (&json!("mount"), &json!("refuse")));
         batch["edits"][0].clone()
     }
 

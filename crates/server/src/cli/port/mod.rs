@@ -14,14 +14,16 @@ pub(crate) use acting::Acting;
 pub(crate) use refusal::refusal;
 pub(crate) use stores::{Chosen, Selection, Wanted};
 
+use stores::Unreadable;
+
 use super::client::{Client, Patience};
 use super::find::{encode, store_url};
 use super::way::fresh_key;
 use async_trait::async_trait;
 use bytes::Bytes;
-use loci_model::{MemoryId, StoreId, VersionId};
+use loci_model::{Access, MemoryId, StoreId, VersionId};
 use loci_mount::Port;
-use loci_mount::port::{Change, Done, Edit, Edition, Entry, Listed, Listing, Refusal, StoreSeen};
+use loci_mount::port::{Done, Edit, Edition, Entry, Feed, Listed, Listing, Refusal, StoreSeen};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
@@ -41,6 +43,9 @@ const PATIENCE: Patience =
 pub(crate) struct HttpPort {
     client: Client,
     stores: Vec<StoreSeen>,
+    /// How they were chosen, and what was looked at since in vain.
+    selection: Selection,
+    unreadable: Unreadable,
     /// Whose memories are the caller's own.
     principal: String,
     room: Semaphore,
@@ -49,10 +54,16 @@ pub(crate) struct HttpPort {
 
 impl HttpPort {
     /// The port to these stores. `reason` is what the feed says of everything written through it.
-    pub(crate) fn new(client: &Client, chosen: Chosen, reason: &'static str) -> Self {
+    pub(crate) fn new(
+        client: &Client,
+        selection: Selection,
+        chosen: Chosen,
+        reason: &'static str,
+    ) -> Self {
         let Chosen { stores, principal } = chosen;
-        let client = client.with_patience(PATIENCE);
-        Self { client, stores, principal, room: Semaphore::new(AT_ONCE_MAX), reason }
+        let (client, room) = (client.with_patience(PATIENCE), Semaphore::new(AT_ONCE_MAX));
+        let unreadable = Unreadable::default();
+        Self { client, stores, selection, unreadable, principal, room, reason }
     }
 
     async fn get(&self, target: &str) -> Result<Bytes, Refusal> {
@@ -65,6 +76,11 @@ impl HttpPort {
 impl Port for HttpPort {
     async fn stores(&self) -> Result<Vec<StoreSeen>, Refusal> {
         Ok(self.stores.clone())
+    }
+
+    async fn newcomers(&self, known: &[StoreId]) -> Result<Vec<StoreSeen>, Refusal> {
+        let found = self.selection.newcomers(&self.client, known, &self.unreadable).await;
+        found.map_err(|failure| Refusal::Unreachable(failure.message))
     }
 
     async fn list(&self, store: StoreId, listing: &Listing) -> Result<Listed, Refusal> {
@@ -126,12 +142,18 @@ impl Port for HttpPort {
         &self,
         store: StoreId,
         after: u64,
+        believed: Access,
         wait: Duration,
-    ) -> Result<Vec<Change>, Refusal> {
+    ) -> Result<Feed, Refusal> {
         let (url, wait) = (store_url(&store.to_string()), wait.as_secs().min(30));
-        let target = format!("{url}/changes?after={after}&limit={CHANGES}&wait_seconds={wait}");
+        let access = match believed {
+            Access::ReadOnly => "read_only",
+            Access::ReadWrite => "read_write",
+        };
+        let page = format!("after={after}&limit={CHANGES}&wait_seconds={wait}&access={access}");
+        let target = format!("{url}/changes?{page}");
         let page = self.client.get_bytes(&target).await.map_err(|refused| refusal(&refused))?;
-        parse::changes(&page)
+        parse::feed(&page)
     }
 
     async fn versions(&self, store: StoreId, memory: MemoryId) -> Result<Vec<Edition>, Refusal> {

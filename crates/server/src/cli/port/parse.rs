@@ -5,9 +5,9 @@
 //! without a tree of values in between.
 
 use loci_model::{
-    Attributes, Digest, MemoryId, MemoryPath, Operation, Timestamp, VersionId, Visibility,
+    Access, Attributes, Digest, MemoryId, MemoryPath, Operation, Timestamp, VersionId, Visibility,
 };
-use loci_mount::port::{Change, Done, Edition, Entry, Listed, Refusal};
+use loci_mount::port::{Change, Done, Edition, Entry, Feed, Listed, Refusal};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -43,6 +43,11 @@ meaning! {
         "internal" => Visibility::Internal,
         "quarantine" => Visibility::Quarantine,
         _ => Visibility::Context,
+    });
+    Access, "an access", |text| Some(match text {
+        "read_only" => Access::ReadOnly,
+        "read_write" => Access::ReadWrite,
+        _ => return None,
     });
     Operation, "an operation", |text| Some(match text {
         "created" => Operation::Created,
@@ -148,7 +153,7 @@ pub(super) fn entry(bytes: &[u8], principal: &str) -> Result<Option<Entry>, Refu
     Ok((!told.is_sealed).then(|| told.entry(principal).0))
 }
 
-/// A page of entries; directories come from paths and are left out.
+/// A page of entries, and of the directories beside them.
 pub(super) fn listed(bytes: &[u8], principal: &str) -> Result<Listed, Refusal> {
     #[derive(serde::Deserialize)]
     struct Page<'a> {
@@ -161,12 +166,16 @@ pub(super) fn listed(bytes: &[u8], principal: &str) -> Result<Listed, Refusal> {
     struct Sort<'a> {
         #[serde(rename = "type", borrow)]
         name: Cow<'a, str>,
+        path: String,
     }
     let page: Page<'_> = answer(bytes)?;
     let mut entries = Vec::with_capacity(page.data.len());
+    let mut directories = Vec::new();
     for item in page.data {
         let item = item.get().as_bytes();
-        if answer::<Sort<'_>>(item)?.name != "entry" {
+        let sort: Sort<'_> = answer(item)?;
+        if sort.name != "entry" {
+            directories.extend((sort.name == "directory").then_some(sort.path));
             continue;
         }
         let told: Told<'_> = answer(item)?;
@@ -174,7 +183,7 @@ pub(super) fn listed(bytes: &[u8], principal: &str) -> Result<Listed, Refusal> {
             entries.push(told.entry(principal));
         }
     }
-    Ok(Listed { entries, next: page.next_page, last_seq: page.last_seq })
+    Ok(Listed { entries, directories, next: page.next_page, last_seq: page.last_seq })
 }
 
 /// What a batch did.
@@ -198,11 +207,12 @@ pub(super) fn done(bytes: &[u8], principal: &str) -> Result<Vec<Done>, Refusal> 
 }
 
 /// A page of the feed.
-pub(super) fn changes(bytes: &[u8]) -> Result<Vec<Change>, Refusal> {
+pub(super) fn feed(bytes: &[u8]) -> Result<Feed, Refusal> {
     #[derive(serde::Deserialize)]
     struct Page<'a> {
         #[serde(borrow)]
         data: Vec<Line<'a>>,
+        access: Said<Access>,
     }
     #[derive(serde::Deserialize)]
     struct Line<'a> {
@@ -222,7 +232,8 @@ pub(super) fn changes(bytes: &[u8]) -> Result<Vec<Change>, Refusal> {
         revision: line.revision,
         is_removal: line.operation == "deleted",
     };
-    Ok(answer::<Page<'_>>(bytes)?.data.into_iter().map(one).collect())
+    let page: Page<'_> = answer(bytes)?;
+    Ok(Feed { access: page.access.0, changes: page.data.into_iter().map(one).collect() })
 }
 
 /// One page of a memory's versions, the newest first.
@@ -306,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn sealed_entries_and_directories_are_left_out() {
+    fn sealed_entries_are_left_out_and_directories_stand_beside() {
         let mut sealed = found();
         sealed["is_sealed"] = json!(true);
         let directory = json!({"type": "directory", "path": "/x/"});
@@ -316,6 +327,7 @@ mod tests {
             (listed.entries.len(), listed.next.as_deref(), listed.last_seq),
             (1, Some("p"), 9)
         );
+        assert_eq!(listed.directories, ["/x/"]);
         let (entry, content) = &listed.entries[0];
         assert_eq!((entry.revision, entry.attributes.importance), (2, Some(7)));
         assert_eq!(entry.attributes.metadata.as_deref(), Some(r#"{"n":1}"#));
@@ -365,8 +377,11 @@ mod tests {
                 "memory_id": "mem_011111111111111111111111", "revision": 2,
                 "memory_version_id": "memver_011111111111111111111111"})
         };
-        let page = json!({"data": [line("deleted", json!("/a")), line("redacted", Value::Null)]});
-        let changes = changes(page.to_string().as_bytes()).unwrap();
+        let lines = [line("deleted", json!("/a")), line("redacted", Value::Null)];
+        let page = json!({"data": lines, "access": "read_only"});
+        let Feed { access, changes } = feed(page.to_string().as_bytes()).unwrap();
+        assert_eq!(access, Access::ReadOnly);
+        assert!(feed(br#"{"data":[],"access":"none"}"#).is_err());
         assert!(changes[0].is_removal && !changes[1].is_removal);
         let paths = changes.iter().map(|it| it.path.as_ref().map(|path| path.as_str()));
         assert_eq!(paths.collect::<Vec<_>>(), [Some("/a"), None]);

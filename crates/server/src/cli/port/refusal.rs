@@ -6,6 +6,9 @@ use hyper::StatusCode;
 use loci_model::MemoryPath;
 use loci_mount::port::Refusal;
 
+/// What a server says of a store that the caller may not know of, or not any more.
+const STORE_NOT_FOUND: &str = "memory store not found";
+
 /// The refusal of an answer that is no success.
 pub(crate) fn refusal(refused: &Refused) -> Refusal {
     let (status, body) = match refused {
@@ -17,6 +20,8 @@ pub(crate) fn refusal(refused: &Refused) -> Refusal {
         None => format!("the server answered {status}"),
     };
     match refused.code() {
+        // A store that is hidden is no news about the memory that was asked for.
+        Some("not_found") if refused.detail("message") == Some(STORE_NOT_FOUND) => Refusal::Denied,
         Some("not_found") => Refusal::NotFound,
         Some("expect_failed") => Refusal::ExpectFailed,
         Some("path_taken") => taken(refused),
@@ -78,6 +83,8 @@ mod tests {
         ] {
             assert_eq!(coded(status, code), expect, "{code}");
         }
+        let hidden = json!({"code": "not_found", "message": "memory store not found"});
+        assert_eq!(answer(404, &hidden), Refusal::Denied);
         let memory = "mem_011111111111111111111111";
         let taken = json!({"code": "path_taken", "conflicting_path": "/a",
             "conflicting_memory_id": memory});

@@ -2,18 +2,24 @@
 //! read is not shown; what it may only read is shown as read-only, so that programs are told by the
 //! file system and not by a refusal.
 
-use super::super::client::{Client, Refused};
+use super::super::client::Client;
 use super::super::find::{self, encode, store_url};
 use super::super::output::text;
-use super::refusal;
+use super::{parse, refusal};
 use crate::exit::Failure;
-use hyper::StatusCode;
-use loci_model::{Access, Attachment, MemoryId, StoreId, limit};
+use loci_model::{Access, Attachment, StoreId, limit};
 use loci_mount::port::{Refusal, StoreSeen};
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
 
+/// A number that no feed comes to: what is asked for after it is only who may do what.
+const NO_LINES: u64 = 1 << 52;
+/// How long a store that could not be read is not looked at again.
+const LOOK_AGAIN: Duration = Duration::from_secs(10);
 /// Stores shown at once; each is followed by a request of its own.
 const STORES_MAX: usize = 256;
 
@@ -60,15 +66,22 @@ struct Candidate {
     name: String,
     description: String,
     slug: String,
-    /// What is known without asking.
-    access: Option<Access>,
+    /// The most that may be done with it here: what was asked for, and how it is attached.
+    most: Access,
+    is_archived: bool,
+}
+
+impl Candidate {
+    /// Whether nothing can be written, whatever the server says.
+    fn is_read_only(&self) -> bool {
+        self.is_archived || self.most == Access::ReadOnly
+    }
 }
 
 impl Selection {
     /// Looks up what is to be shown to whoever acts; `asking` is who started it.
     pub(crate) async fn choose(&self, asking: &Client, client: &Client) -> Result<Chosen, Failure> {
         let who = client.get("/v1/whoami").await?;
-        let may_write = !matches!(who["level"].as_str(), Some("search" | "read"));
         let found = match &self.session {
             Some(session) => attached(asking, session).await?,
             None => stores(client, &self.wanted).await?,
@@ -78,24 +91,72 @@ impl Selection {
         let mut stores = Vec::with_capacity(found.len());
         for candidate in found {
             let is_named = !self.wanted.is_empty();
-            match readable(client, &candidate.id).await {
-                Ok(()) => {}
+            let told = match told(client, candidate.id).await? {
+                Ok(told) => told,
                 Err(_) if !is_named && self.session.is_none() => continue,
-                Err(refused) => return Err(refused.into()),
-            }
+                Err(failure) => return Err(failure),
+            };
             if stores.len() == STORES_MAX {
                 return Err(Failure::usage(format!(
                     "there are over {STORES_MAX} stores; name those to show with --store"
                 )));
             }
-            let access = match candidate.access {
-                _ if self.is_read_only || !may_write => Access::ReadOnly,
-                Some(Access::ReadOnly) => Access::ReadOnly,
-                _ => writable(client, &candidate.id).await?,
-            };
-            stores.push(seen(client, candidate, access).await);
+            stores.push(self.seen(client, candidate, told).await);
         }
         Ok(Chosen { stores, principal: text(&who["principal"], "id").to_owned() })
+    }
+
+    /// Whether stores that can be read later are meant as well: none was named.
+    pub(crate) fn is_every_store(&self) -> bool {
+        self.wanted.is_empty() && self.session.is_none()
+    }
+
+    /// The stores that can be read now and are not known; those that were looked at in vain a moment
+    /// ago are left out.
+    pub(super) async fn newcomers(
+        &self,
+        client: &Client,
+        known: &[StoreId],
+        unreadable: &Unreadable,
+    ) -> Result<Vec<StoreSeen>, Failure> {
+        let mut found = stores(client, &[]).await?;
+        // Before those that are known are left out: a name that one of them has is taken.
+        name_apart(&mut found);
+        let is_news = |one: &Candidate| !known.contains(&one.id) && !unreadable.has(one.id);
+        found.retain(is_news);
+        let room = STORES_MAX.saturating_sub(known.len());
+        let mut new = Vec::new();
+        for candidate in found {
+            if new.len() == room {
+                break;
+            }
+            match told(client, candidate.id).await? {
+                Ok(told) => new.push(self.seen(client, candidate, told).await),
+                Err(_) => unreadable.note(candidate.id),
+            }
+        }
+        Ok(new)
+    }
+
+    async fn seen(&self, client: &Client, candidate: Candidate, told: Access) -> StoreSeen {
+        let url = store_url(&candidate.id.to_string());
+        // Whoever may not see a store's switches goes by the usual ones; the server knows better anyway.
+        let policy = client.get(&format!("{url}/policy")).await.unwrap_or(Value::Null);
+        let bytes = policy["content_bytes_max"].as_u64();
+        let Candidate { id, name, description, slug, most, .. } = candidate;
+        let most = if self.is_read_only { Access::ReadOnly } else { most };
+        StoreSeen {
+            id,
+            slug,
+            name,
+            description,
+            access: if most == Access::ReadOnly { most } else { told },
+            most,
+            content_bytes_max: bytes.unwrap_or(limit::CONTENT_BYTES_DEFAULT as u64),
+            memories_max: policy["memories_max"]
+                .as_u64()
+                .unwrap_or(limit::MEMORIES_PER_STORE_DEFAULT),
+        }
     }
 
     /// Only what was named, with no more access than was asked for.
@@ -123,16 +184,13 @@ impl Selection {
                 };
                 return Err(Failure::usage(why));
             };
-            let access = match (candidate.access, access) {
-                (Some(Access::ReadOnly), Some(Access::ReadWrite)) => {
-                    return Err(Failure::usage(format!(
-                        "memory store {named:?} can only be read here"
-                    )));
-                }
-                (Some(Access::ReadOnly), _) | (_, Some(Access::ReadOnly)) => Some(Access::ReadOnly),
-                (known, _) => known,
-            };
-            kept.push(Candidate { access, ..candidate });
+            if candidate.is_read_only() && *access == Some(Access::ReadWrite) {
+                let why = format!("memory store {named:?} can only be read here");
+                return Err(Failure::usage(why));
+            }
+            let most =
+                if *access == Some(Access::ReadOnly) { Access::ReadOnly } else { candidate.most };
+            kept.push(Candidate { most, ..candidate });
         }
         Ok(kept)
     }
@@ -147,7 +205,8 @@ fn candidate(store: &Value) -> Option<Candidate> {
         slug: Attachment::slug(&name, id),
         name,
         description: text(store, "description").to_owned(),
-        access: is_archived.then_some(Access::ReadOnly),
+        most: Access::ReadWrite,
+        is_archived,
     })
 }
 
@@ -184,12 +243,12 @@ async fn attached(client: &Client, session: &str) -> Result<Vec<Candidate>, Fail
             "" => Attachment::slug(&name, id),
             given => given.to_owned(),
         };
-        let access = match text(resource, "access") {
+        let most = match text(resource, "access") {
             "read_only" => Access::ReadOnly,
             _ => Access::ReadWrite,
         };
         let description = text(resource, "description").to_owned();
-        Some(Candidate { id, name, description, slug, access: Some(access) })
+        Some(Candidate { id, name, description, slug, most, is_archived: false })
     };
     Ok(session["resources"].as_array().into_iter().flatten().filter_map(one).collect())
 }
@@ -207,42 +266,40 @@ fn name_apart(found: &mut [Candidate]) {
     }
 }
 
-/// Whether the memories of a store can be listed, and not only searched.
-async fn readable(client: &Client, store: &StoreId) -> Result<(), Refused> {
+/// What may be done with a store whose memories can be listed, and not only searched; the inner
+/// failure is that of a store that cannot be read, the outer one says nothing about the store.
+async fn told(client: &Client, store: StoreId) -> Result<Result<Access, Failure>, Failure> {
     let url = store_url(&store.to_string());
-    client.get(&format!("{url}/entries?limit=1")).await.map(drop)
-}
-
-/// Whether a store takes writes: asks for the removal of a memory that cannot be there.
-async fn writable(client: &Client, store: &StoreId) -> Result<Access, Failure> {
-    let nothing = MemoryId::from_u128(0).to_string();
-    let edit = json!({"op": "remove", "memory_id": nothing});
-    let url = format!("{}/edits", store_url(&store.to_string()));
-    match client.ask(&url, &json!({"edits": [edit]})).await {
-        Err(refused) if refused.is(StatusCode::NOT_FOUND) => Ok(Access::ReadWrite),
+    match client.get_bytes(&format!("{url}/changes?after={NO_LINES}&limit=1")).await {
+        Ok(page) => match parse::feed(&page) {
+            Ok(feed) => Ok(Ok(feed.access)),
+            Err(refusal) => Err(Failure::failed(format!("{url}: {refusal:?}"))),
+        },
         Err(refused) => match refusal(&refused) {
-            Refusal::Denied | Refusal::ReadOnly => Ok(Access::ReadOnly),
-            Refusal::ExpectFailed => Ok(Access::ReadWrite),
+            Refusal::Denied | Refusal::NotFound => Ok(Err(refused.into())),
             _ => Err(refused.into()),
         },
-        Ok(_) => Ok(Access::ReadWrite),
     }
 }
 
-async fn seen(client: &Client, candidate: Candidate, access: Access) -> StoreSeen {
-    let url = store_url(&candidate.id.to_string());
-    // Whoever may not see a store's switches goes by the usual ones; the server knows better anyway.
-    let policy = client.get(&format!("{url}/policy")).await.unwrap_or(Value::Null);
-    let bytes = policy["content_bytes_max"].as_u64();
-    let Candidate { id, name, description, slug, .. } = candidate;
-    StoreSeen {
-        id,
-        slug,
-        name,
-        description,
-        access,
-        content_bytes_max: bytes.unwrap_or(limit::CONTENT_BYTES_DEFAULT as u64),
-        memories_max: policy["memories_max"].as_u64().unwrap_or(limit::MEMORIES_PER_STORE_DEFAULT),
+/// Stores that could not be read when they were looked at, such as those that may only be searched:
+/// looked at again after a while.
+#[derive(Debug, Default)]
+pub(crate) struct Unreadable(Mutex<HashMap<StoreId, Instant>>);
+
+impl Unreadable {
+    fn known(&self) -> MutexGuard<'_, HashMap<StoreId, Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, store: StoreId) {
+        self.known().insert(store, Instant::now());
+    }
+
+    fn has(&self, store: StoreId) -> bool {
+        let mut known = self.known();
+        known.retain(|_, at| at.elapsed() < LOOK_AGAIN);
+        known.contains_key(&store)
     }
 }
 
@@ -267,7 +324,8 @@ mod tests {
             let id = StoreId::from_u128(id);
             let slug = Attachment::slug(name, id);
             let (name, description) = (name.to_owned(), String::new());
-            Candidate { id, name, description, slug, access: None }
+            let most = Access::ReadWrite;
+            Candidate { id, name, description, slug, most, is_archived: false }
         };
         let mut found = [store(1, "Notes"), store(2, "notes"), store(3, "other")];
         name_apart(&mut found);

@@ -124,7 +124,7 @@ async fn pair(
         return Err(Failure::usage("the session has not just one store; name it with --store"));
     };
     chosen.stores.push(store.clone());
-    let port: Arc<dyn Port> = Arc::new(HttpPort::new(acting.client(), chosen, "sync"));
+    let port: Arc<dyn Port> = Arc::new(HttpPort::new(acting.client(), selection, chosen, "sync"));
     scan::clean(&folder).map_err(|error| Failure::io("cannot read the directory", &error))?;
     let mut state = State::load(&folder, store.id)?;
     let remote = Remote::load(Arc::clone(&port), store.id).await;

@@ -1,9 +1,9 @@
 //! The store as this machine last heard of it: listed once, then kept current from the feed. Where two
 //! memories have one path, the caller's own counts, else the newer one.
 
-use loci_model::{MemoryId, StoreId};
+use loci_model::{Access, MemoryId, StoreId};
 use loci_mount::Port;
-use loci_mount::port::{Change, Entry, Listing, Refusal};
+use loci_mount::port::{Change, Entry, Feed, Listing, Refusal};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,12 +17,15 @@ pub(super) struct Remote {
     store: StoreId,
     entries: HashMap<MemoryId, Entry>,
     seq: u64,
+    /// What the server last said that may be done.
+    access: Access,
 }
 
 impl Remote {
     /// Lists a store.
     pub(super) async fn load(port: Arc<dyn Port>, store: StoreId) -> Result<Self, Refusal> {
-        let mut remote = Self { port, store, entries: HashMap::new(), seq: 0 };
+        let mut remote =
+            Self { port, store, entries: HashMap::new(), seq: 0, access: Access::ReadWrite };
         remote.reload().await?;
         Ok(remote)
     }
@@ -48,13 +51,16 @@ impl Remote {
 
     /// Waits for something to happen, no longer than this.
     pub(super) async fn wait(&self, wait: Duration) -> Result<Vec<Change>, Refusal> {
-        self.port.changes(self.store, self.seq, wait).await
+        let feed = self.port.changes(self.store, self.seq, self.access, wait).await?;
+        Ok(feed.changes)
     }
 
     /// Takes in everything that has happened so far.
     pub(super) async fn refresh(&mut self) -> Result<(), Refusal> {
         loop {
-            let changes = self.port.changes(self.store, self.seq, Duration::ZERO).await?;
+            let asked = self.port.changes(self.store, self.seq, self.access, Duration::ZERO);
+            let Feed { access, changes } = asked.await?;
+            self.access = access;
             let Some(last) = changes.last() else { return Ok(()) };
             let seq = last.seq;
             let changed: BTreeSet<MemoryId> = changes.iter().map(|change| change.memory).collect();
