@@ -397,6 +397,15 @@ fn parse_database_timeout(text: &str) -> Option<Duration> {
     Some(Duration::from_millis(millis))
 }
 
+/// Whether the clock is right, although what was written has a later time.
+pub(crate) fn trusts_clock() -> Result<bool, Failure> {
+    match env("LOCI_TRUST_CLOCK").as_deref() {
+        None | Some("0") => Ok(false),
+        Some("1") => Ok(true),
+        Some(_) => Err(Failure::usage("LOCI_TRUST_CLOCK is 1 or 0")),
+    }
+}
+
 /// Where data is kept when nobody says.
 pub(crate) fn default_data_dir() -> PathBuf {
     if let Some(home) = env("XDG_DATA_HOME").filter(|home| Path::new(home).is_absolute()) {

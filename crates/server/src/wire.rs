@@ -2,7 +2,7 @@
 //! listening socket. The server and every one-shot command hold a place in the same way, so a third
 //! process is served whoever holds it.
 
-use crate::config::{Config, SearchConfig};
+use crate::config::{self, Config, SearchConfig};
 use crate::exit::Failure;
 use crate::hand_over;
 use crate::held::{Held, Refusal};
@@ -19,7 +19,7 @@ use loci_dialects::tool::{self, ToolOptions};
 use loci_dialects::{anthropic, kilroy, mobius, robutler};
 use loci_engine::reading::ReadingOptions;
 use loci_engine::seam::Seams;
-use loci_engine::{Engine, Error, FirstStart, VisitorLimits};
+use loci_engine::{ClockBehind, Engine, Error, FirstStart, VisitorLimits};
 use loci_http::{HttpOptions, Listener, LocalOperator};
 use loci_model::Caller;
 use std::fs;
@@ -75,6 +75,19 @@ impl Holding {
         let search = searching::options(search)?;
         let held = Held::open(place, kind).await?;
         let engine = Engine::new(held.storage(), Seams::real()).with_search(search);
+        if !config::trusts_clock()? {
+            let resumed = engine.resume_time().await;
+            match resumed.map_err(|error| settling(place, error.into()))? {
+                None => {}
+                Some(ClockBehind { clock, written }) => {
+                    return Err(Refusal::Failed(Failure::failed(format!(
+                        "the clock shows {clock}, and {place} was last written at {written}: set the \
+                         clock, so that nothing that has expired works again; if the clock was wrong \
+                         when that was written, set LOCI_TRUST_CLOCK=1"
+                    ))));
+                }
+            }
+        }
         let start = engine.settle().await.map_err(|error| match error {
             Error::Replica => Refusal::Away(Failure::failed(format!(
                 "{place} holds no memories yet; a server on the primary begins"
