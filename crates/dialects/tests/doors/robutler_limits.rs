@@ -6,8 +6,11 @@ use axum::body::Body;
 use axum::http::{Method, Request};
 use http_body_util::BodyExt;
 use loci_engine::seam::Seams;
-use loci_engine::{Context, Engine, Identified, NewPrincipal, Purpose};
-use loci_model::{Audience, Edit, MemoryPath, PrincipalKind, RequestId, limit};
+use loci_engine::{Context, Engine, Identified, NewGrant, NewPrincipal, NewStore, Purpose};
+use loci_model::store::Who;
+use loci_model::{
+    Audience, Edit, Grantee, Level, MemoryPath, PrincipalKind, RequestId, StorePolicy, limit,
+};
 use loci_storage_memory::MemStorage;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -204,5 +207,28 @@ async fn names_are_told_apart_only_so_often_by_sharing() {
     }
     for name in ["known", "room", "one more", "new-1"] {
         assert_eq!(share("eve", name).await, 429, "{name}");
+    }
+}
+
+/// Who may delete in a store that was not made through this door is what the store says.
+#[tokio::test]
+async fn a_store_of_its_own_says_who_deletes_in_it() {
+    for (remove, status) in [(Who::Writer, 200), (Who::Owner, 403)] {
+        let world = World::new().await;
+        let (ada, bob) = (world.agent("ada").await, world.agent("bob").await);
+        let policy = StorePolicy { remove, ..StorePolicy::default() };
+        let new = NewStore { name: "plans".into(), policy, ..NewStore::default() };
+        let store = world.engine.create_store(&ada, new).await.unwrap().id;
+        let grantee = Grantee::Principal(bob.caller.principal);
+        let grant = NewGrant { grantee, level: Level::ReadWrite, expires_at: None };
+        world.engine.share(&ada, store, grant).await.unwrap();
+        let url = format!("{MEMORY}/plan?store={store}");
+        let value = json!({ "value": "boats" });
+        assert_eq!(world.ask("ada", Method::PUT, &url, Some(value)).await.0, 200);
+        let (deleted, why) = world.ask("bob", Method::DELETE, &url, None).await;
+        assert_eq!(deleted, status, "{remove:?}: {why}");
+        let is_there = world.ask("ada", Method::GET, &url, None).await.0 == 200;
+        assert_eq!(is_there, status == 403, "{remove:?}");
+        assert_eq!(world.ask("ada", Method::DELETE, &url, None).await.0, 200, "its owner may");
     }
 }
