@@ -13,9 +13,20 @@ const LEFT_OUT: [(&str, &str); 2] = [
     ("POST /v1/sessions/{session_id}/resources", "one of three bodies, told apart by a field"),
 ];
 /// Bounds that JSON Schema cannot say: a field that is at its own bound and is refused for another rule.
-const NOT_SAID: [(&str, &str, &str); 2] = [
+const NOT_SAID: [(&str, &str, &str); 5] = [
     ("POST /v1/memory_stores/{memory_store_id}/documents", "/first", "at most `total`"),
     ("POST /v1/memory_stores/{memory_store_id}/documents", "/total", "at least what is sent"),
+    (
+        "POST /v1/memory_stores/{memory_store_id}/sealed",
+        "/sealed_base64",
+        "base64 of one byte has four",
+    ),
+    (
+        "PUT /v1/projects/{project}/agents/{agent}/memory/entries/{memory_key}",
+        "/user_id",
+        "this revision has no users; the other one has the same body",
+    ),
+    ("PUT /api/storage/kv/{key}", "/store", "not read here; the newer route has the same body"),
 ];
 /// Breaks every pattern of the document.
 const NO_PATTERN: &str = "A b!";
@@ -47,6 +58,7 @@ fn cases(store: &str, memory: &str, session: &str, version: &str) -> Vec<Case> {
     });
     let everywhere = json!({"query": "q", "memory_store_ids": [store]});
     let entry = json!({"content": "c", "summary": "s", "importance": 5});
+    let of_user = json!({"content": "c", "summary": "s", "importance": 5, "user_id": "u"});
     let query = json!({"oracle_dids": ["did:key:z6Mk"], "query": "q", "max_facts": 1});
     let pieces = json!({"document": "d", "first": 1, "total": 500, "pieces": ["p"], "kind": "k"});
     vec![
@@ -73,7 +85,7 @@ fn cases(store: &str, memory: &str, session: &str, version: &str) -> Vec<Case> {
         case(
             "PATCH /v1/memory_stores/{memory_store_id}/memories/{memory_id}/attributes",
             &of_store(&format!("/memories/{memory}/attributes")),
-            attributes,
+            attributes.clone(),
         ),
         case(
             "POST /v1/memory_stores/{memory_store_id}/edits",
@@ -130,12 +142,12 @@ fn cases(store: &str, memory: &str, session: &str, version: &str) -> Vec<Case> {
         case(
             "PUT /v1/agents/{agent}/memory/entries/{memory_key}",
             "/v1/agents/ada/memory/entries/k",
-            entry,
+            of_user,
         ),
         case(
             "PUT /v1/projects/{project}/agents/{agent}/memory/entries/{memory_key}",
             "/v1/projects/default/agents/ada/memory/entries/k",
-            json!({"content": "c", "summary": "s", "importance": 5, "user_id": "u"}),
+            entry,
         ),
         case(
             "POST /v1/projects/{project}/agents/{agent}/memory/compact",
@@ -150,7 +162,7 @@ fn cases(store: &str, memory: &str, session: &str, version: &str) -> Vec<Case> {
         case(
             "POST /v1/memory_stores/{memory_store_id}/memories/{memory_id}/attributes",
             &of_store(&format!("/memories/{memory}/attributes")),
-            attributes.clone(),
+            attributes,
         ),
         case(
             "POST /v1/agents/{agent}/memory/entries/{memory_key}/promotion",
@@ -360,7 +372,9 @@ fn bodies_at_the_declared_bounds_are_taken_and_past_them_refused() {
                     count += 1;
                     let body = put(&case.body, &field.pointer, value.clone());
                     let reply = send(case, &body);
-                    let is_refused = [400, 413, 422].contains(&reply.status);
+                    // Where several things are asked at once, each is refused by itself.
+                    let is_refused = [400, 413, 422].contains(&reply.status)
+                        || reply.text().contains("\"status_code\":400");
                     if is_refused == is_good || reply.status >= 500 {
                         let shown: String = value.to_string().chars().take(60).collect();
                         let said: String = reply.text().chars().take(200).collect();
