@@ -300,7 +300,7 @@ pub(crate) async fn dismiss(
 #[schema(as = KnowledgeRequest)]
 pub(crate) struct QuestionBody {
     /// What is asked, in any words.
-    #[schema(max_length = 4096)]
+    #[schema(min_length = 1, max_length = 4096)]
     query: String,
     /// `balanced` (when not given), `diverse`, `precise`, `contextual`, `recent_memory`,
     /// `facts_only`, `entities_only` or `topics_only`.

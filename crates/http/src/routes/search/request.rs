@@ -28,7 +28,7 @@ const RRF_K_DEFAULT: f32 = 60.0;
 pub(crate) struct SearchBody {
     /// What is looked for, in any words. `"exact words"` must stand in the text as they are, `word*`
     /// is every word with that beginning; nothing else is syntax.
-    #[schema(max_length = 4096)]
+    #[schema(min_length = 1, max_length = 4096)]
     query: String,
     /// How many results, 1 to 100; 10 when not given.
     #[schema(minimum = 1, maximum = 100)]
