@@ -97,19 +97,13 @@ async fn grantee(
     if named == EVERYONE {
         return Ok(Grantee::Everyone);
     }
-    let principal = match engine.named(context, named).await? {
-        Some(known) if known.kind == PrincipalKind::Group => {
-            // Said only to whoever may share here.
-            engine.require_share(context, store).await?;
-            return Err(Refused::IsAChat);
-        }
-        Some(known) => known,
-        None => {
-            engine.require_share(context, store).await?;
-            engine.grantee(context, named).await?
-        }
-    };
-    Ok(Grantee::Principal(principal.id))
+    // Only those who may share learn who is known here, and make somebody.
+    engine.require_share(context, store).await?;
+    let principal = engine.grantee(context, named).await?;
+    match principal.kind {
+        PrincipalKind::Group => Err(Refused::IsAChat),
+        _ => Ok(Grantee::Principal(principal.id)),
+    }
 }
 
 /// When the grant that the caller shares by ends.

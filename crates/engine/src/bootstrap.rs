@@ -5,8 +5,8 @@
 
 use crate::{DeclaredKey, Engine, Error, NewPrincipal, Result, Secret};
 use loci_model::{
-    Actor, ApiKey, Audience, Caller, KeyScope, Power, Principal, PrincipalKind, WorkspaceId,
-    policy::System,
+    Actor, ApiKey, Audience, Caller, KeyScope, Power, Principal, PrincipalKind, Timestamp,
+    WorkspaceId, policy::System,
 };
 use loci_storage::Mutation;
 use std::time::Duration;
@@ -21,10 +21,23 @@ const TURN_KEPT: Duration = Duration::from_secs(1);
 const TURN_WAIT: Duration = Duration::from_secs(60);
 const TURN_POLL: Duration = Duration::from_millis(50);
 
+/// How far a clock may be behind what was written and the writings be right all the same. Beyond it, the
+/// clock may have been wrong when they were written, or they came from elsewhere.
+const BEHIND_SECS_MAX: i64 = 24 * 60 * 60;
+
 /// Names under which the administrator's keys are declared.
 const GENERATED: &str = "admin";
 const FROM_ENVIRONMENT: &str = "admin (environment)";
 const ADMINISTRATOR: &str = "admin";
+
+/// A clock that shows an earlier time than what was written, by so much that either may be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClockBehind {
+    /// What the clock shows.
+    pub clock: Timestamp,
+    /// The latest time of what was written.
+    pub written: Timestamp,
+}
 
 /// What a start found or made.
 #[derive(Debug)]
@@ -39,6 +52,20 @@ pub struct FirstStart {
 }
 
 impl Engine {
+    /// Goes on from the latest time of what was written, if the clock shows an earlier one: what had
+    /// expired before a restart has expired after it. A clock that is behind by more than a day is told
+    /// instead and counts: what was written may have had the wrong one.
+    pub async fn resume_time(&self) -> Result<Option<ClockBehind>> {
+        let Some(workspace) = self.storage.default_workspace().await? else { return Ok(None) };
+        let Some(written) = self.storage.newest_time(workspace).await? else { return Ok(None) };
+        let clock = self.seams.shown();
+        if written > clock.plus_secs(BEHIND_SECS_MAX) {
+            return Ok(Some(ClockBehind { clock, written }));
+        }
+        self.seams.go_on_from(written);
+        Ok(None)
+    }
+
     /// Makes sure that a workspace and its administrator exist, and no key: enough for whoever can
     /// open the data directory, who needs none.
     pub async fn settle(&self) -> Result<FirstStart> {

@@ -6,6 +6,7 @@
 //! somebody's id gives no right to anything.
 
 use crate::access::expect_receipt;
+use crate::principals::is_guessable;
 use crate::{Context, Engine, Error, Result};
 use loci_model::policy::{self, Ground, System};
 use loci_model::store::{OnRemove, Partitioning, Repeats, Who};
@@ -174,8 +175,20 @@ impl Engine {
     /// The principal somebody is shared with by a foreign id; made as an agent when it was never
     /// heard of, because stores are shared with agents that have not come yet.
     pub async fn grantee(&self, context: &Context, text: &str) -> Result<Principal> {
-        if self.named(context, text).await?.is_none() {
-            self.newcomers.admit(context.caller.principal, self.seams.now())?;
+        let (caller, now) = (&context.caller, self.seams.now());
+        let is_bounded = is_guessable(caller, text, now);
+        if is_bounded {
+            self.newcomers.may_name(caller.principal, now)?;
+            self.newcomers.may_bring(caller.principal, now)?;
+        }
+        match self.named(context, text).await? {
+            Some(found) => {
+                if is_bounded && found.kind == PrincipalKind::Group {
+                    self.newcomers.count_unknown(caller.principal, now)?;
+                }
+                return Ok(found);
+            }
+            None => self.newcomers.admit(caller.principal, now)?,
         }
         self.found_or_made(context.caller.workspace, text, PrincipalKind::Agent).await
     }

@@ -14,6 +14,8 @@ const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 /// Givers that are counted at once; beyond it, those whose day is over are forgotten.
 const COUNTED_MAX: usize = 100_000;
 
+const TOO_MANY_BROUGHT: &str =
+    "shared with too many agents that nobody has heard of; try again tomorrow";
 const TOO_MANY_NAMES: &str =
     "too many names that nobody has; name them by their ids, or try again tomorrow";
 
@@ -103,22 +105,19 @@ impl Newcomers {
         if counted.len() >= COUNTED_MAX {
             counted.retain(|_, count| count.left(now) > 0);
         }
-        let why = "shared with too many agents that nobody has heard of; try again tomorrow";
         let count = counted.entry(giver).or_insert_with(|| Count::new(now));
-        count.admit(limit::NEWCOMERS_PER_DAY, now, why)
+        count.admit(limit::NEWCOMERS_PER_DAY, now, TOO_MANY_BROUGHT)
+    }
+
+    /// Refuses somebody who shared with too many today whom nobody had heard of: with one more of them and
+    /// with those who are known alike, or the answer would tell which a name is.
+    pub(crate) fn may_bring(&self, giver: PrincipalId, now: Timestamp) -> Result<()> {
+        may(&self.brought, giver, limit::NEWCOMERS_PER_DAY, now, TOO_MANY_BROUGHT)
     }
 
     /// Refuses somebody who named too many today whom nobody knows; right names and wrong ones alike.
     pub(crate) fn may_name(&self, who: PrincipalId, now: Timestamp) -> Result<()> {
-        let mut counted = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
-        match counted.get_mut(&who) {
-            None => Ok(()),
-            // Asking counts nothing.
-            Some(count) => {
-                let admitted = count.admit(limit::UNKNOWN_NAMES_PER_DAY, now, TOO_MANY_NAMES);
-                admitted.map(|()| count.count -= 1)
-            }
-        }
+        may(&self.unknown, who, limit::UNKNOWN_NAMES_PER_DAY, now, TOO_MANY_NAMES)
     }
 
     /// Counts one more name that nobody has.
@@ -142,6 +141,25 @@ impl Newcomers {
     pub(crate) fn admit_agent(&self, now: Timestamp) -> Result<()> {
         let why = "tokens named too many agents today that nobody has heard of; try again tomorrow";
         self.agents.admit(now, why)
+    }
+}
+
+/// Whether one more would be admitted; asking counts nothing.
+fn may(
+    counts: &Mutex<HashMap<PrincipalId, Count>>,
+    who: PrincipalId,
+    most: u32,
+    now: Timestamp,
+    why: &'static str,
+) -> Result<()> {
+    let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+    match counts.get_mut(&who) {
+        None => Ok(()),
+        Some(count) => {
+            count.admit(most, now, why)?;
+            count.count -= 1;
+            Ok(())
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{Context, Engine, Error, Result};
 use loci_model::event::kind;
 use loci_model::policy::{self, System};
 use loci_model::{
-    Caller, Invalid, MemorySwitches, Principal, PrincipalId, PrincipalKind, WorkspaceId,
+    Caller, Invalid, MemorySwitches, Principal, PrincipalId, PrincipalKind, Timestamp, WorkspaceId,
 };
 use loci_storage::{Mutation, Receipt};
 use std::borrow::Cow;
@@ -24,6 +24,11 @@ pub struct NewPrincipal {
     pub name: String,
     /// Whether it administers the workspace.
     pub is_admin: bool,
+}
+
+/// Whether a text may be a guess at a name: not an id, and not of an administrator, who sees all names.
+pub(crate) fn is_guessable(caller: &Caller, text: &str, now: Timestamp) -> bool {
+    text.parse::<PrincipalId>().is_err() && policy::administer(caller, now).is_err()
 }
 
 impl Engine {
@@ -69,8 +74,7 @@ impl Engine {
     /// only so often, to those who administer nothing.
     pub async fn find_grantee(&self, context: &Context, text: &str) -> Result<Principal> {
         let (caller, now) = (&context.caller, self.seams.now());
-        let is_id = text.parse::<PrincipalId>().is_ok();
-        if is_id || policy::administer(caller, now).is_ok() {
+        if !is_guessable(caller, text, now) {
             return self.find_principal(context, text).await;
         }
         self.newcomers.may_name(caller.principal, now)?;

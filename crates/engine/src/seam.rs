@@ -1,6 +1,7 @@
 //! Where time and randomness enter. Built once by the binary; tests build their own, and with the
 //! same clock and the same dice everything above the disk repeats itself exactly.
 
+use crate::onward::Onward;
 use loci_model::id::uuid_v7_bits;
 use loci_model::time::Clock;
 use loci_model::{
@@ -9,7 +10,7 @@ use loci_model::{
 };
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Fills a buffer with random bytes.
 pub type Dice = dyn Fn(&mut [u8]) + Send + Sync;
@@ -18,6 +19,7 @@ pub type Dice = dyn Fn(&mut [u8]) + Send + Sync;
 #[derive(Clone)]
 pub struct Seams {
     clock: Arc<dyn Clock>,
+    onward: Arc<Onward>,
     dice: Arc<Dice>,
 }
 
@@ -51,14 +53,18 @@ fn from_kernel(buffer: &mut [u8]) {
     getrandom::fill(buffer).expect("the kernel's random source does not fail once seeded");
 }
 
-/// The machine's clock.
-struct WallClock;
+/// The machine's clock, and since when it runs.
+struct WallClock(Instant);
 
 impl Clock for WallClock {
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
     fn now(&self) -> Timestamp {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp::from_micros(i64::try_from(since_1970.as_micros()).unwrap_or(i64::MAX))
+    }
+
+    fn ran(&self) -> Duration {
+        self.0.elapsed()
     }
 }
 
@@ -69,17 +75,27 @@ impl Seams {
             0..=ID_BYTES => POOL.with_borrow_mut(|pool| pool.fill(buffer)),
             _ => from_kernel(buffer),
         };
-        Self { clock: Arc::new(WallClock), dice: Arc::new(dice) }
+        Self::new(Arc::new(WallClock(Instant::now())), Arc::new(dice))
     }
 
     /// A clock and dice of the caller's choice.
     pub fn new(clock: Arc<dyn Clock>, dice: Arc<Dice>) -> Self {
-        Self { clock, dice }
+        Self { clock, onward: Arc::default(), dice }
     }
 
-    /// The present.
+    /// The present. It never goes back, whatever the clock is set to.
     pub fn now(&self) -> Timestamp {
+        self.onward.at(self.clock.now(), || self.clock.ran())
+    }
+
+    /// What the clock shows, which may be behind the present.
+    pub(crate) fn shown(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// From now on it is this moment, or later.
+    pub(crate) fn go_on_from(&self, moment: Timestamp) {
+        self.onward.go_on_from(moment);
     }
 
     /// Random bytes.

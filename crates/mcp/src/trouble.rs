@@ -51,9 +51,10 @@ fn explain(error: &Error, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             "there is no such memory store, or it is not shared with you; leave out store to use \
              your own",
         ),
-        Error::PathTaken { path, .. } => write!(
-            f,
-            "there is a memory at {path}, and none can lie above or below it; choose another path"
+        // Which memory it is stays untold: it may be sealed, and models see no such paths.
+        Error::PathTaken { .. } => f.write_str(
+            "there is a memory at this path, above or below it, and none can lie above or below \
+             another; choose another path",
         ),
         Error::ExpectFailed => f.write_str(
             "nothing was written: the memory is not what you expected; read it again and decide anew",

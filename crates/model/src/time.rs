@@ -5,6 +5,7 @@
 
 use crate::Invalid;
 use std::fmt;
+use std::time::Duration;
 
 /// A moment, in microseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -95,8 +96,14 @@ impl fmt::Display for Timestamp {
 /// Where the present comes from. One implementation reads the machine's clock (in the engine);
 /// tests bring their own.
 pub trait Clock: Send + Sync {
-    /// The present moment.
+    /// The present moment, as it was set: it may go back.
     fn now(&self) -> Timestamp;
+
+    /// How long the clock has run, whatever it was set to meanwhile. One in the hand of a test stands
+    /// still.
+    fn ran(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 #[cfg(test)]

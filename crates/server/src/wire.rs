@@ -19,7 +19,7 @@ use loci_dialects::tool::{self, ToolOptions};
 use loci_dialects::{anthropic, kilroy, mobius, robutler};
 use loci_engine::reading::ReadingOptions;
 use loci_engine::seam::Seams;
-use loci_engine::{Engine, Error, FirstStart, VisitorLimits};
+use loci_engine::{ClockBehind, Engine, Error, FirstStart, VisitorLimits};
 use loci_http::{HttpOptions, Listener, LocalOperator};
 use loci_model::Caller;
 use std::fs;
@@ -75,6 +75,12 @@ impl Holding {
         let search = searching::options(search)?;
         let held = Held::open(place, kind).await?;
         let engine = Engine::new(held.storage(), Seams::real()).with_search(search);
+        let resumed = engine.resume_time().await;
+        if let Some(behind) = resumed.map_err(|error| settling(place, error.into()))? {
+            let ClockBehind { clock, written } = behind;
+            tracing::warn!(%clock, %written, "the clock is more than a day behind what was written; \
+                what has expired since may work again");
+        }
         let start = engine.settle().await.map_err(|error| match error {
             Error::Replica => Refusal::Away(Failure::failed(format!(
                 "{place} holds no memories yet; a server on the primary begins"

@@ -399,6 +399,7 @@ macro_rules! for_each_contract_case {
             }
             transfer {
                 workspaces_are_told_oldest_first
+                the_newest_time_follows_what_is_written
                 sessions_and_keys_are_imported
                 an_imported_key_opens_what_it_opened
                 a_request_is_repeated_where_it_was_imported

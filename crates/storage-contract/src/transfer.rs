@@ -46,6 +46,25 @@ pub async fn workspaces_are_told_oldest_first(db: Db) {
     assert_eq!(told, [(oldest, earlier), (world.workspace, first_at), (second, at)]);
 }
 
+pub async fn the_newest_time_follows_what_is_written(db: Db) {
+    let nobodys = WorkspaceId::from_u128(next_bits());
+    let world = World::new(db).await;
+    let newest = || async { world.storage.newest_time(world.workspace).await.unwrap() };
+    assert_eq!(world.storage.newest_time(nobodys).await.unwrap(), None);
+    world.put("/a.md", "text").await;
+    let change = world.storage.changes(&world.read_pass(), 0, 10).await.unwrap();
+    assert_eq!(newest().await, Some(change[0].at), "a change");
+    let at = world.in_secs(1_000);
+    let plan = Session { created_at: at, updated_at: at, ..session::plan(&world) };
+    world.write(Mutation::CreateSession(plan)).await.unwrap();
+    assert_eq!(newest().await, Some(at), "a session");
+    let at = world.in_secs(2_000);
+    let happening = Happening { at, ..world.happening(kind::SEARCHED) };
+    world.write(Mutation::Record(happening)).await.unwrap();
+    assert_eq!(newest().await, Some(at), "an event");
+    assert_eq!(world.storage.newest_time(nobodys).await.unwrap(), None);
+}
+
 pub async fn sessions_and_keys_are_imported(db: Db) {
     let world = World::new(db).await;
     let other = world.new_store(StorePolicy::default()).await.id;

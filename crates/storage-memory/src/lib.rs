@@ -483,6 +483,10 @@ impl Storage for MemStorage {
         Ok(workspaces)
     }
 
+    async fn newest_time(&self, workspace: WorkspaceId) -> Result<Option<Timestamp>> {
+        Ok(self.state().newest_time(workspace))
+    }
+
     async fn remembered(
         &self,
         pass: &AdminPass,

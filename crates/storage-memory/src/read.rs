@@ -252,6 +252,17 @@ impl State {
         crowded.into_iter().take(limit).map(|(_, id, workspace)| (workspace, id)).collect()
     }
 
+    pub(super) fn newest_time(&self, workspace: WorkspaceId) -> Option<Timestamp> {
+        let stores = self.present().filter(|shelf| shelf.store.workspace == workspace);
+        let of_stores = stores.flat_map(|shelf| {
+            [Some(shelf.store.updated_at), shelf.feed.last().map(|change| change.at)]
+        });
+        let sessions = self.sessions.values().filter(|session| session.workspace == workspace);
+        let event = self.events.iter().rfind(|event| event.workspace == workspace);
+        let of_others = sessions.map(|session| session.created_at).chain(event.map(|it| it.at));
+        of_stores.flatten().chain(of_others).max()
+    }
+
     fn present(&self) -> impl Iterator<Item = &Shelf> {
         self.shelves.values().filter(|shelf| !shelf.is_removed)
     }

@@ -40,6 +40,12 @@ pub(crate) async fn workspaces(tx: &Tx) -> Result<Vec<(WorkspaceId, Timestamp)>>
     found.iter().map(read).collect()
 }
 
+/// The latest time anything in a workspace has.
+pub(crate) async fn newest_time(tx: &Tx, workspace: WorkspaceId) -> Result<Option<Timestamp>> {
+    let sql = include_str!("../queries/workspace/newest_time.sql");
+    opt_time(&tx.query_one(sql, &[&uuid(workspace.to_bytes())]).await?, 0)
+}
+
 fn read_principal(row: &Row) -> Result<Principal> {
     Ok(Principal {
         id: PrincipalId::from_bytes(id(row, 0)?),

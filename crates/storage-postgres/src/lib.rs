@@ -515,6 +515,10 @@ impl Storage for PostgresStorage {
         ask!(self, |tx| keys::workspaces(&tx))
     }
 
+    async fn newest_time(&self, workspace: WorkspaceId) -> Result<Option<Timestamp>> {
+        read!(self, workspace, |tx| keys::newest_time(&tx, workspace))
+    }
+
     async fn remembered(
         &self,
         pass: &AdminPass,

@@ -46,6 +46,14 @@ pub(crate) fn workspaces(conn: &Connection) -> Result<Vec<(WorkspaceId, Timestam
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
+/// The latest time anything in a workspace has.
+pub(crate) fn newest_time(conn: &Connection, workspace: WorkspaceId) -> Result<Option<Timestamp>> {
+    let found = conn
+        .prepare_cached(include_str!("../queries/workspace/newest_time.sql"))?
+        .query_row([workspace.to_bytes()], |row| row.get::<_, Option<i64>>(0))?;
+    Ok(found.map(Timestamp::from_micros))
+}
+
 fn read_principal(row: &Row<'_>) -> rusqlite::Result<Principal> {
     Ok(Principal {
         id: PrincipalId::from_bytes(row.get(0)?),

@@ -522,6 +522,10 @@ impl Storage for SqliteStorage {
         self.readers.read_once(keys::workspaces)
     }
 
+    async fn newest_time(&self, workspace: WorkspaceId) -> Result<Option<Timestamp>> {
+        self.scans.scan(move |conn| keys::newest_time(conn, workspace)).await
+    }
+
     async fn remembered(
         &self,
         pass: &AdminPass,

@@ -364,6 +364,10 @@ pub trait Storage: Send + Sync + 'static {
     /// Every workspace and since when it is there, oldest first; for those who move all of them.
     async fn workspaces(&self) -> Result<Vec<(WorkspaceId, Timestamp)>>;
 
+    /// The latest time that the workspace's stores, sessions and audit log have; `None` when there is
+    /// nothing that has one. A clock that shows an earlier time was set back.
+    async fn newest_time(&self, workspace: WorkspaceId) -> Result<Option<Timestamp>>;
+
     /// What is remembered of requests with an idempotency key, in the order of scope and key, after
     /// those of the last page. Requests of credentials that are gone are left out: nobody can
     /// repeat them.

@@ -7,7 +7,7 @@ use super::kind::Kind;
 use super::partition::Label;
 use super::place::Place;
 use super::render::{EntriesBody, EntryBody, json, nothing};
-use super::save::{FIELDS, Save};
+use super::save::{FIELDS, Save, SaveBody};
 use super::{list, search};
 use axum::http::StatusCode;
 use loci_engine::Purpose;
@@ -111,7 +111,7 @@ pub(super) fn listed(
     path = "/v1/agents/{agent}/memory/entries/{memory_key}",
     tag = "mobius",
     summary = "Save an entry",
-    request_body = Object,
+    request_body = SaveBody,
     responses(
         (status = 200, description = "A new version", body = EntryBody),
         (status = 201, description = "A new entry", body = EntryBody),

@@ -14,6 +14,18 @@ use loci_engine::{Error, Purpose};
 pub(super) const PROMOTED: &str = "promoted";
 pub(super) const REVERTED: &str = "promotion_reverted";
 
+/// Which entry is shared, and over what.
+#[derive(utoipa::ToSchema)]
+#[schema(as = MobiusPromote)]
+#[expect(dead_code, reason = "only described; the fields are read one by one")]
+pub(super) struct PromoteBody {
+    /// Whose entry.
+    #[schema(min_length = 1, max_length = 200)]
+    user_id: String,
+    /// Whether it may go over one that is there.
+    replace: Option<bool>,
+}
+
 /// Copies a user's entry to where everybody's are. Where one of the same key is, that is a conflict,
 /// unless `replace` is said; then it becomes a new version of that one.
 #[utoipa::path(
@@ -21,7 +33,7 @@ pub(super) const REVERTED: &str = "promotion_reverted";
     path = "/v1/agents/{agent}/memory/entries/{memory_key}/promotion",
     tag = "mobius",
     summary = "Share a user's entry",
-    request_body = Object,
+    request_body = PromoteBody,
     responses((status = 200, body = EntryBody), (status = "4XX", body = ErrorBody<'_>))
 )]
 pub(super) async fn promote(call: Call) -> Answer {

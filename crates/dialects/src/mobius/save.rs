@@ -20,6 +20,29 @@ const JSON: &str = "application/json";
 pub(super) const FIELDS: [&str; 6] =
     ["content", "summary", "kind", "metadata", "importance", "pinned"];
 
+/// An entry to be written, as it is sent.
+#[derive(utoipa::ToSchema)]
+#[schema(as = MobiusSave)]
+#[expect(dead_code, reason = "only described; the fields are read one by one")]
+pub(super) struct SaveBody {
+    #[schema(min_length = 1, max_length = 16384)]
+    content: String,
+    /// One line; empty takes it away.
+    #[schema(max_length = 140)]
+    summary: Option<String>,
+    /// One of the kinds of an entry.
+    kind: Option<String>,
+    /// Up to 32 members.
+    #[schema(value_type = Option<Object>)]
+    metadata: Option<Value>,
+    #[schema(minimum = 0, maximum = 100)]
+    importance: Option<i64>,
+    pinned: Option<bool>,
+    /// Whose entry, at the revision that has users; everybody's when empty or not given.
+    #[schema(max_length = 200)]
+    user_id: Option<String>,
+}
+
 /// An entry to be written.
 #[derive(Debug, Clone)]
 pub(super) struct Save {

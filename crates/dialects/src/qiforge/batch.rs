@@ -26,6 +26,7 @@ const CONTENT_BYTES_MAX: usize = 64 * 1024;
 #[expect(dead_code, reason = "describes the body and never holds one")]
 pub(super) struct BatchBody {
     /// Up to 20.
+    #[schema(max_items = 20)]
     queries: Vec<QueryBody>,
 }
 
@@ -34,7 +35,9 @@ pub(super) struct BatchBody {
 #[expect(dead_code, reason = "describes the body and never holds one")]
 pub(super) struct QueryBody {
     /// 1 to 5 DIDs. Naming an oracle that the token does not speak for opens nothing.
+    #[schema(min_items = 1, max_items = 5)]
     oracle_dids: Vec<String>,
+    #[schema(min_length = 1, max_length = 4096)]
     query: String,
     /// `balanced`, `diverse`, `precise`, `contextual`, `recent_memory`, `facts_only`, `entities_only`
     /// or `topics_only`.
@@ -44,6 +47,7 @@ pub(super) struct QueryBody {
     max_episodes: Option<u32>,
     max_communities: Option<u32>,
     /// `user`, `oracle` or `both`.
+    #[schema(pattern = "^(user|oracle|both)$")]
     knowledge_level: Option<String>,
     center_node_uuid: Option<String>,
     /// `node_labels`, `edge_types`, `valid_at`, `invalid_at`, `created_at`, `expired_at`.

@@ -143,6 +143,12 @@ impl EpisodeBody {
 }
 
 impl Found {
+    /// Bytes of what was said that was found, and of the facts about it, about.
+    pub(super) fn bytes(&self) -> usize {
+        let episodes: usize = self.episodes.iter().map(|episode| episode.content.len()).sum();
+        episodes + (self.facts.len() + self.entities.len() + self.communities.len()) * 512
+    }
+
     /// Counts what is there, after cutting what makes the answer too large: contents beyond so many
     /// bytes altogether.
     pub(super) fn counted(mut self, content_bytes_max: usize) -> Self {

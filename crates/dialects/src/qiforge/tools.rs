@@ -103,7 +103,10 @@ impl Tools {
             "search_memory_engine" => {
                 let query = Query::of_tool(arguments)?;
                 let found = find(engine, access, &query).await.map_err(told)?;
-                serde_json::to_value(found.counted(CONTENT_BYTES_MAX)).map_err(|_| NO_SUCH_TOOL)?
+                let bytes = found.bytes().min(CONTENT_BYTES_MAX);
+                let write = move || serde_json::to_string(&found.counted(CONTENT_BYTES_MAX));
+                let written = engine.written(bytes, write).await.map_err(told)?;
+                return written.map_err(|_| NO_SUCH_TOOL.to_owned());
             }
             "add_memory" => {
                 let new = New::read(arguments)?;

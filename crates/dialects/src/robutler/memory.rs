@@ -167,12 +167,13 @@ pub(super) struct WriteBody {
     #[schema(value_type = serde_json::Value)]
     value: (),
     /// The acting agent, if not the key's own.
-    #[schema(rename = "agentId")]
+    #[schema(rename = "agentId", max_length = 255)]
     agent_id: Option<String>,
     /// Whose store; the acting agent's when not given.
+    #[schema(max_length = 255)]
     store: Option<String>,
     /// The user spoken with; stores of other users are closed.
-    #[schema(rename = "userId")]
+    #[schema(rename = "userId", max_length = 255)]
     user_id: Option<String>,
     /// Empty when not given.
     namespace: Option<String>,

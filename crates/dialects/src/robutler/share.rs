@@ -18,16 +18,19 @@ const ATTEMPTS_MAX: usize = 100;
 #[expect(dead_code, reason = "only described; the fields are read one by one")]
 pub(super) struct ShareBody {
     /// The agent it is shared with, or `everyone`.
+    #[schema(min_length = 1, max_length = 255)]
     grantee: String,
     /// `search`, `read` (when not given) or `readwrite`.
+    #[schema(pattern = "^(search|read|readwrite)?$")]
     level: Option<String>,
     /// Whose store; the acting agent's when not given.
+    #[schema(max_length = 255)]
     store: Option<String>,
     /// The acting agent, if not the key's own.
-    #[schema(rename = "agentId")]
+    #[schema(rename = "agentId", max_length = 255)]
     agent_id: Option<String>,
     /// The user spoken with; stores of other users are closed.
-    #[schema(rename = "userId")]
+    #[schema(rename = "userId", max_length = 255)]
     user_id: Option<String>,
     /// Seconds until it ends; null, 0 and less are no end. Not together with `expiresAt`.
     ttl: Option<i64>,

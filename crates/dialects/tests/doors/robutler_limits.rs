@@ -6,8 +6,11 @@ use axum::body::Body;
 use axum::http::{Method, Request};
 use http_body_util::BodyExt;
 use loci_engine::seam::Seams;
-use loci_engine::{Context, Engine, Identified, Purpose};
-use loci_model::{Audience, Edit, MemoryPath, RequestId, limit};
+use loci_engine::{Context, Engine, Identified, NewGrant, NewPrincipal, NewStore, Purpose};
+use loci_model::store::Who;
+use loci_model::{
+    Audience, Edit, Grantee, Level, MemoryPath, PrincipalKind, RequestId, StorePolicy, limit,
+};
 use loci_storage_memory::MemStorage;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -174,4 +177,59 @@ async fn a_long_key_is_kept_and_told() {
     }
     let url = format!("{MEMORY}/{}", "%E2%80%8B".repeat(201));
     assert_eq!(world.ask("ada", Method::PUT, &url, Some(json!({ "value": 1 }))).await.0, 400);
+}
+
+#[tokio::test]
+async fn names_are_told_apart_only_so_often_by_sharing() {
+    let world = World::new().await;
+    for who in ["ada", "eve", "known"] {
+        world.fill(who, 1, "x").await;
+    }
+    let chat = NewPrincipal { kind: PrincipalKind::Group, name: "room".into(), is_admin: false };
+    let workspace = world.agent("ada").await.caller.workspace;
+    world.engine.declare_principal(workspace, chat).await.unwrap();
+    let url = format!("{MEMORY}?action=share");
+    let share = async |who: &str, grantee: &str| {
+        world.ask(who, Method::POST, &url, Some(json!({ "grantee": grantee }))).await.0
+    };
+    for _ in 0..limit::UNKNOWN_NAMES_PER_DAY {
+        assert_eq!(share("ada", "room").await, 400, "a chat");
+    }
+    for name in ["room", "known", "nobody yet"] {
+        assert_eq!(share("ada", name).await, 429, "{name}");
+    }
+    let known = world.agent("known").await.caller.principal.to_string();
+    assert_eq!(share("ada", &known).await, 200, "ids go on");
+    assert_eq!(share("eve", "known").await, 200, "each is counted alone");
+    // Agents that nobody has heard of are as many as they may be, and then all names are alike.
+    for number in 0..limit::NEWCOMERS_PER_DAY {
+        assert_eq!(share("eve", &format!("new-{number}")).await, 200);
+    }
+    for name in ["known", "room", "one more", "new-1"] {
+        assert_eq!(share("eve", name).await, 429, "{name}");
+    }
+}
+
+/// Who may delete in a store that was not made through this door is what the store says.
+#[tokio::test]
+async fn a_store_of_its_own_says_who_deletes_in_it() {
+    for (remove, status) in [(Who::Writer, 200), (Who::Owner, 403)] {
+        let world = World::new().await;
+        let (ada, bob) = (world.agent("ada").await, world.agent("bob").await);
+        let policy = StorePolicy { remove, ..StorePolicy::default() };
+        let new = NewStore { name: "plans".into(), policy, ..NewStore::default() };
+        let store = world.engine.create_store(&ada, new).await.unwrap().id;
+        let grantee = Grantee::Principal(bob.caller.principal);
+        let grant = NewGrant { grantee, level: Level::ReadWrite, expires_at: None };
+        world.engine.share(&ada, store, grant).await.unwrap();
+        let url = format!("{MEMORY}/plan?store={store}");
+        let value = json!({ "value": "boats" });
+        assert_eq!(world.ask("ada", Method::PUT, &url, Some(value)).await.0, 200);
+        let (deleted, why) = world.ask("bob", Method::DELETE, &url, None).await;
+        assert_eq!(deleted, status, "{remove:?}: {why}");
+        let is_there = world.ask("ada", Method::GET, &url, None).await.0 == 200;
+        assert_eq!(is_there, status == 403, "{remove:?}");
+        let by_owner = world.ask("ada", Method::DELETE, &url, None).await.0;
+        assert_eq!(by_owner, if is_there { 200 } else { 404 }, "its owner may");
+    }
 }

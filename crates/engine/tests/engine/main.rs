@@ -3,6 +3,7 @@
 
 mod audit;
 mod briefs;
+mod clock;
 mod compaction;
 mod console;
 mod dump;

@@ -72,11 +72,11 @@ pub(crate) enum AttributesPrecondition {
 pub(crate) struct AttributesRequest {
     /// A slug such as `fact`.
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 64, pattern = "^\\S+$")]
     kind: Option<Option<String>>,
     /// Tags, without repeats.
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<Vec<String>>)]
+    #[schema(value_type = Option<Vec<String>>, max_items = 64)]
     tags: Option<Option<Vec<String>>>,
     /// 0 to 100.
     #[serde(default, deserialize_with = "given")]
@@ -99,19 +99,19 @@ pub(crate) struct AttributesRequest {
     ttl_seconds: Option<u32>,
     /// Where the writer says it came from.
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, max_length = 1024)]
     source: Option<Option<String>>,
     /// A free grouping label.
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, max_length = 1024)]
     scope: Option<Option<String>>,
     /// One line for indexes.
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, max_length = 280)]
     summary: Option<Option<String>>,
     /// What the content is, when it is not plain text.
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, max_length = 1024)]
     media_type: Option<Option<String>>,
     /// Any JSON object; replaced whole.
     #[serde(default, deserialize_with = "given")]

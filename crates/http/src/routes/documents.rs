@@ -19,16 +19,22 @@ const KIND_DEFAULT: &str = "document";
 #[schema(as = DocumentPieces)]
 pub(crate) struct PiecesBody {
     /// What it is called; may have directories.
+    #[schema(min_length = 1)]
     document: String,
     /// The number of the first of these, from 1; 1 when not given.
+    #[schema(minimum = 1, maximum = 20000)]
     first: Option<usize>,
     /// How many the document has; as many as are sent when not given.
+    #[schema(minimum = 1, maximum = 20000)]
     total: Option<usize>,
     /// The texts, up to 500 at a time.
+    #[schema(min_items = 1, max_items = 500)]
     pieces: Vec<String>,
     /// The kind of the memories; `document` when not given.
+    #[schema(min_length = 1, max_length = 64)]
     kind: Option<String>,
     /// `context` (when not given), or `internal` for what models do not see.
+    #[schema(pattern = "^(context|internal)$")]
     visibility: Option<String>,
 }
 

@@ -191,8 +191,10 @@ pub(crate) enum OnArchivedName {
 #[serde(deny_unknown_fields)]
 pub(crate) struct EditsRequest {
     /// 1 to 5000 edits, done in this order.
+    #[schema(min_items = 1, max_items = 5000)]
     edits: Vec<EditRequest>,
     /// A word that the feed shows as the reason, such as `mount`; `api` when not given.
+    #[schema(min_length = 1, max_length = 32, pattern = "^[a-z_-]+$")]
     reason: Option<String>,
     /// What removals come to when the store is archived.
     #[serde(default)]

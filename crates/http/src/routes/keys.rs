@@ -72,12 +72,14 @@ impl From<Audience> for AudienceName {
 #[serde(deny_unknown_fields)]
 pub(crate) struct KeyRequest {
     /// A name for people.
+    #[schema(min_length = 1, max_length = 255)]
     name: String,
     /// For whom, by id, UUID or name; the caller when not given.
     principal: Option<String>,
     /// How much; `full` when not given, `readwrite` for a session.
     level: Option<PowerName>,
     /// Only these stores.
+    #[schema(max_items = 100)]
     stores: Option<Vec<String>>,
     /// Bound to this session: acts as the session, on its stores only.
     session_id: Option<String>,

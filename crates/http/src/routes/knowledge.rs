@@ -300,23 +300,31 @@ pub(crate) async fn dismiss(
 #[schema(as = KnowledgeRequest)]
 pub(crate) struct QuestionBody {
     /// What is asked, in any words.
+    #[schema(min_length = 1, max_length = 4096)]
     query: String,
     /// `balanced` (when not given), `diverse`, `precise`, `contextual`, `recent_memory`,
     /// `facts_only`, `entities_only` or `topics_only`.
     strategy: Option<String>,
     /// Only these stores; everything the caller may read when not given.
+    #[schema(max_items = 64)]
     memory_store_ids: Option<Vec<String>>,
     /// How many facts, up to 50; 10 when not given.
+    #[schema(maximum = 50)]
     max_facts: Option<usize>,
     /// How many entities, up to 50; 5 when not given.
+    #[schema(maximum = 50)]
     max_entities: Option<usize>,
     /// How many memories, up to 50; 3 when not given.
+    #[schema(maximum = 50)]
     max_episodes: Option<usize>,
     /// How many communities, up to 50; 2 when not given.
+    #[schema(maximum = 50)]
     max_communities: Option<usize>,
     /// Only facts of these edge types.
+    #[schema(max_items = 64)]
     relations: Option<Vec<String>>,
     /// Only entities of these types, and facts one end of which is.
+    #[schema(max_items = 64)]
     labels: Option<Vec<String>>,
     /// Only what was true at this time, as far as is known now.
     #[schema(format = DateTime)]

@@ -71,7 +71,7 @@ pub(crate) struct PolicyRequest {
     /// How many memories the store should hold: more are compacted. Null is any number; stays when
     /// not given.
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<u64>)]
+    #[schema(value_type = Option<u64>, minimum = 1)]
     soft_cap: Option<Option<u64>>,
 }
 

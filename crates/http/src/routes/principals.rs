@@ -64,6 +64,7 @@ pub(crate) fn kind_name(kind: PrincipalKind) -> &'static str {
 #[serde(deny_unknown_fields)]
 pub(crate) struct PrincipalRequest {
     /// Its name, unique in the workspace.
+    #[schema(min_length = 1, max_length = 255)]
     name: String,
     /// What sort; an agent when not given.
     #[serde(default)]

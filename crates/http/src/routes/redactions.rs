@@ -21,8 +21,10 @@ const REASON_CHARS_MAX: usize = 500;
 #[serde(deny_unknown_fields)]
 pub(crate) struct RedactionRequest {
     /// 1 to 100 versions.
+    #[schema(min_items = 1, max_items = 100)]
     memory_version_ids: Vec<String>,
     /// Why; kept in the audit log. Needed unless it is a dry run.
+    #[schema(max_length = 500)]
     reason: Option<String>,
     /// Only say what would be erased; not when not given.
     #[serde(default)]

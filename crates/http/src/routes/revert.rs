@@ -31,6 +31,7 @@ pub(crate) struct RevertBody {
     #[serde(default = "yes")]
     dry_run: bool,
     /// Only these, up to 5000; and these even where others wrote afterwards.
+    #[schema(max_items = 5000)]
     memory_ids: Option<Vec<String>>,
 }
 

@@ -41,13 +41,14 @@ pub(crate) enum SealedPrecondition {
 #[serde(deny_unknown_fields)]
 pub(crate) struct SealedRequest {
     /// Where to put it; what is there is replaced.
+    #[schema(min_length = 2, max_length = 1024)]
     path: String,
     /// The sealed bytes, in standard base64 with padding.
     #[schema(content_encoding = "base64", min_length = 1)]
     sealed_base64: String,
     /// What the bytes are, such as `application/vnd.age`; absent keeps, `null` clears.
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, max_length = 1024)]
     media_type: Option<Option<String>>,
     /// What must hold for it to be written.
     precondition: Option<SealedPrecondition>,

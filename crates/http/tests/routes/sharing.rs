@@ -5,6 +5,7 @@ use axum::Router;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use loci_http::{HttpOptions, TokenOptions, Tokens};
+use loci_model::limit;
 use ring::hmac;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -222,4 +223,28 @@ async fn all_tokens_of_an_agent_share_one_rate() {
     let other = token_of(&server, "other");
     let reply = server.call(&other, "GET", "/v1/principals/other/memory", Value::Null).await;
     assert_eq!(reply.status, 200);
+}
+
+#[tokio::test]
+async fn grants_tell_names_apart_only_so_often() {
+    let server = Server::new().await;
+    let store = server.store("s").await;
+    for name in ["giver", "known"] {
+        server.post("/v1/principals", json!({"name": name, "kind": "agent"})).await.ok();
+    }
+    let (_, key) = server.key(json!({"name": "k", "principal": "giver"})).await;
+    let uri = format!("/v1/memory_stores/{store}/grants");
+    server.post(&uri, json!({"grantee": "giver", "level": "readwrite"})).await.ok();
+    let share = async |grantee: &str| {
+        let body = json!({"grantee": grantee, "level": "read"});
+        server.call(&key, "POST", &uri, body).await
+    };
+    for number in 0..limit::UNKNOWN_NAMES_PER_DAY {
+        share(&format!("nobody-{number}")).await.refused(404, "not_found_error");
+    }
+    for name in ["nobody", "known"] {
+        let refused = share(name).await;
+        refused.refused(429, "rate_limit_error");
+        assert!(refused.headers.contains_key("retry-after"), "{name}");
+    }
 }

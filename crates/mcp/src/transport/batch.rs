@@ -8,6 +8,7 @@ use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
+use loci_engine::Error;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -26,6 +27,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
+const INTERNAL_ERROR: i64 = -32603;
 const NOT_ANSWERED: i64 = -32000;
 
 /// Methods that make no sense beside others: a handshake comes first, and a stream has no end.
@@ -41,14 +43,15 @@ pub(super) async fn answer<F>(
     parts: Parts,
     body: Bytes,
     one: impl Fn(Request<Full<Bytes>>) -> F,
-) -> Answer
+) -> Answers
 where
     F: Future<Output = Answer> + Send,
 {
     let messages = match taken_apart(&parts, &body) {
         Ok(messages) => messages,
         Err((code, why)) => {
-            return rendered(StatusCode::BAD_REQUEST, &refusal(&Value::Null, code, &why));
+            let body = refusal(&Value::Null, code, &why);
+            return Answers::Instead(rendered(StatusCode::BAD_REQUEST, &body));
         }
     };
     let end = Instant::now() + BATCH_TIMEOUT;
@@ -61,27 +64,66 @@ where
         }
         let id = message.get("id").cloned().unwrap_or(Value::Null);
         if let Err(why) = may_come(message) {
-            answers.push(refusal(&id, INVALID_REQUEST, why));
+            answers.push(Said::Here(refusal(&id, INVALID_REQUEST, why)));
             continue;
         }
         if Instant::now() >= end {
             if !id.is_null() {
                 let why = "the batch took too long; this message was not looked at";
-                answers.push(refusal(&id, NOT_ANSWERED, why));
+                answers.push(Said::Here(refusal(&id, NOT_ANSWERED, why)));
             }
             continue;
         }
         let answer = one(alone(&parts, message)).await;
         if is_about_the_request(answer.status()) {
-            return answer;
+            return Answers::Instead(answer);
         }
-        if let Some(answer) = read(answer, &id).await {
-            answers.push(answer);
-        }
+        answers.extend(said(answer, id).await);
     }
-    match answers.is_empty() {
-        true => empty(StatusCode::ACCEPTED),
-        false => rendered(StatusCode::OK, &Value::Array(answers)),
+    Answers::Each(answers)
+}
+
+/// What a batch is answered.
+pub(super) enum Answers {
+    /// One answer instead of one for each message.
+    Instead(Answer),
+    /// One for each message that wants one.
+    Each(Vec<Said>),
+}
+
+/// What one message is answered.
+pub(super) enum Said {
+    Here(Value),
+    /// By what answers single messages: to the message of this id, this body.
+    There(Value, Bytes),
+}
+
+impl Answers {
+    /// Of how many bytes they are, about.
+    pub(super) fn bytes(&self) -> usize {
+        let each = match self {
+            Self::Instead(_) => return 0,
+            Self::Each(each) => each,
+        };
+        let bytes = each.iter().map(|said| match said {
+            Said::Here(_) => 0,
+            Said::There(_, body) => body.len(),
+        });
+        bytes.sum()
+    }
+
+    /// All in one answer.
+    pub(super) fn together(self) -> Answer {
+        let each = match self {
+            Self::Instead(answer) => return answer,
+            Self::Each(each) if each.is_empty() => return empty(StatusCode::ACCEPTED),
+            Self::Each(each) => each,
+        };
+        let each = each.into_iter().map(|said| match said {
+            Said::Here(answer) => answer,
+            Said::There(id, body) => read(&id, &body),
+        });
+        rendered(StatusCode::OK, &each.collect())
     }
 }
 
@@ -134,31 +176,35 @@ fn is_about_the_request(status: StatusCode) -> bool {
 }
 
 /// What a message was answered, if it wants an answer.
-async fn read(answer: Answer, id: &Value) -> Option<Value> {
+async fn said(answer: Answer, id: Value) -> Option<Said> {
     let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let is_stream = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
     if id.is_null() {
         return None;
     }
     if is_stream {
-        return Some(refusal(id, INVALID_REQUEST, "this cannot be part of a batch"));
+        return Some(Said::Here(refusal(&id, INVALID_REQUEST, "this cannot be part of a batch")));
     }
     let body = match answer.into_body().collect().await {
         Ok(body) => body.to_bytes(),
         Err(never) => match never {},
     };
-    let read: Option<Value> = serde_json::from_slice(&body).ok();
-    Some(match read {
+    Some(Said::There(id, body))
+}
+
+fn read(id: &Value, body: &[u8]) -> Value {
+    let read: Option<Value> = serde_json::from_slice(body).ok();
+    match read {
         Some(read) if read.get("jsonrpc").is_some() && read["id"] == *id => read,
         Some(read) if read["error"].is_object() => {
             json!({ "jsonrpc": "2.0", "id": id, "error": read["error"] })
         }
         _ => {
-            let text = String::from_utf8_lossy(&body);
+            let text = String::from_utf8_lossy(body);
             let text: String = text.chars().take(200).collect();
             refusal(id, INVALID_REQUEST, &text)
         }
-    })
+    }
 }
 
 fn refusal(id: &Value, code: i64, why: &str) -> Value {
@@ -169,6 +215,13 @@ fn refusal(id: &Value, code: i64, why: &str) -> Value {
 pub(super) fn too_long(bytes_max: usize) -> Answer {
     let why = format!("a message takes up to {bytes_max} bytes");
     rendered(StatusCode::PAYLOAD_TOO_LARGE, &refusal(&Value::Null, INVALID_REQUEST, &why))
+}
+
+/// An answer that could not be written.
+pub(super) fn failed(error: &Error) -> Answer {
+    tracing::error!(%error, "an answer was not written");
+    let body = refusal(&Value::Null, INTERNAL_ERROR, "internal error");
+    rendered(StatusCode::INTERNAL_SERVER_ERROR, &body)
 }
 
 fn rendered(status: StatusCode, body: &Value) -> Answer {
@@ -207,7 +260,7 @@ mod tests {
                 _ => empty(StatusCode::ACCEPTED),
             }
         };
-        let answer = answer(parts, Bytes::from(body.to_owned()), one).await;
+        let answer = answer(parts, Bytes::from(body.to_owned()), one).await.together();
         let status = answer.status();
         let body = answer.into_body().collect().await.unwrap().to_bytes();
         (status, serde_json::from_slice(&body).unwrap_or(Value::Null))

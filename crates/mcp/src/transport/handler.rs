@@ -2,6 +2,7 @@
 //! decided here: who asks was found out before, what they may do is decided behind.
 
 use super::listen::Streams;
+use super::writing::note_size;
 use super::{Came, Offer, RELAYED};
 use crate::resources::{Shown, TEMPLATE};
 use crate::seam::{Asked, Effect, Outcome, ToolDefinition, asker};
@@ -25,6 +26,8 @@ use tokio::sync::watch;
 
 /// How long a tool may take.
 const CALL_TIMEOUT: Duration = Duration::from_secs(55);
+/// Bytes of one resource of a listing, about.
+const LISTED_BYTES: usize = 256;
 
 /// One server. Cheap to clone: the library makes one for each request.
 #[derive(Clone)]
@@ -117,6 +120,7 @@ impl ServerHandler for Face {
             let shown: String = request.name.chars().take(64).collect();
             return Err(ErrorData::invalid_params(format!("unknown tool: {shown}"), None));
         };
+        note_size(parts, outcome.text.len());
         // What is missing is said beside the answer, which may be JSON.
         let content = [Some(outcome.text), note].into_iter().flatten();
         let content = content.map(ContentBlock::text).collect();
@@ -167,6 +171,7 @@ impl ServerHandler for Face {
         let (shown, next) = as_one_request(library.list(&asker, cursor.as_deref()))
             .await
             .map_err(|trouble| refused(&trouble))?;
+        note_size(parts(&context.extensions)?, shown.len() * LISTED_BYTES);
         let mut page = ListResourcesResult::with_all_items(shown.into_iter().map(listed).collect());
         page.next_cursor = next;
         Ok(page)
@@ -197,6 +202,7 @@ impl ServerHandler for Face {
         let asker = caller(&context.extensions)?;
         let read = as_one_request(library.read(&asker, &request.uri)).await;
         let (text, mime_type) = read.map_err(|trouble| refused(&trouble))?;
+        note_size(parts(&context.extensions)?, text.len());
         let contents = ResourceContents::text(text, request.uri).with_mime_type(mime_type);
         Ok(ReadResourceResult::new(vec![contents]).into())
     }

@@ -6,6 +6,7 @@
 mod batch;
 mod handler;
 mod listen;
+mod writing;
 
 use crate::prompts::Prompt;
 use crate::resources::Library;
@@ -15,6 +16,7 @@ use handler::Face;
 use http::{HeaderName, Method, Request, Response};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};
+use loci_engine::Engine;
 use loci_model::Timestamp;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -22,6 +24,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
+use writing::Size;
 
 /// Says that a relay in front turns `subscriptions/listen` into what older clients know, so that
 /// subscribing can be offered to them. Without it a stateless server has no way to reach them.
@@ -62,6 +65,7 @@ pub struct EndpointOptions {
 /// The protocol over HTTP, for any path. Cheap to clone.
 #[derive(Clone)]
 pub struct Endpoint {
+    engine: Engine,
     service: StreamableHttpService<Face, NeverSessionManager>,
     library: Option<Library>,
     body_bytes_max: usize,
@@ -72,8 +76,14 @@ pub struct Endpoint {
 struct Came(Timestamp);
 
 impl Endpoint {
-    /// An endpoint; streams end when `stopping` turns true.
-    pub fn new(offer: Offer, options: &EndpointOptions, stopping: watch::Receiver<bool>) -> Self {
+    /// An endpoint, whose large answers are written where the engine writes such answers; streams end
+    /// when `stopping` turns true.
+    pub fn new(
+        engine: Engine,
+        offer: Offer,
+        options: &EndpointOptions,
+        stopping: watch::Receiver<bool>,
+    ) -> Self {
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
@@ -87,7 +97,7 @@ impl Endpoint {
         let handler = Face::new(offer, stopping);
         let factory = move || Ok(handler.clone());
         let service = StreamableHttpService::new(factory, Arc::default(), config);
-        Self { service, library, body_bytes_max: options.body_bytes_max }
+        Self { engine, service, library, body_bytes_max: options.body_bytes_max }
     }
 
     /// Answers one request. Whoever calls this has found out who asks and left it in the request's
@@ -109,13 +119,23 @@ impl Endpoint {
             Err(_) => return batch::too_long(self.body_bytes_max),
         };
         if batch::is_batch(&body) {
-            let service = self.service.clone();
+            let endpoint = self.clone();
             let one = move |one| {
-                let service = service.clone();
-                async move { service.handle(one).await }
+                let endpoint = endpoint.clone();
+                async move { endpoint.one(one).await }
             };
-            return batch::answer(parts, body, one).await;
+            let answers = batch::answer(parts, body, one).await;
+            let written = self.engine.written(answers.bytes(), move || answers.together()).await;
+            return written.unwrap_or_else(|error| batch::failed(&error));
         }
-        self.service.handle(Request::from_parts(parts, Full::new(body))).await
+        self.one(Request::from_parts(parts, Full::new(body))).await
+    }
+
+    /// Answers one message.
+    async fn one(&self, mut request: Request<Full<Bytes>>) -> Answer {
+        let (size, service) = (Size::default(), self.service.clone());
+        request.extensions_mut().insert(size.clone());
+        let answering = async move { service.handle(request).await };
+        writing::answered(&self.engine, &size, answering).await
     }
 }

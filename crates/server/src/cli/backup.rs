@@ -2,7 +2,7 @@
 //! is complete and on disk; until then it has another name.
 
 use super::client::Client;
-use super::output::{Format, Progress, human_bytes, print_raw};
+use super::output::{Format, Progress, human_bytes, plain, print_raw, say};
 use crate::exit::Failure;
 use axum::body::Body;
 use http_body_util::BodyExt;
@@ -74,8 +74,12 @@ impl DamagedLines {
 
     /// Names what is damaged, on standard error.
     fn report(self) -> Result<(), Failure> {
+        self.report_to(say)
+    }
+
+    fn report_to(self, mut say: impl FnMut(&str)) -> Result<(), Failure> {
         for line in &self.found {
-            eprintln!("{line}");
+            say(&plain(line));
         }
         match self.count {
             0 => Ok(()),
@@ -145,4 +149,22 @@ async fn copy(
         }
     }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damaged_lines_reach_no_terminal_with_what_controls_it() {
+        let mut damaged = DamagedLines::default();
+        damaged.take(b"{\"type\":\"version\"}\n{\"type\":\"dam");
+        damaged.take("aged\",\"path\":\"/\u{1b}[2J\u{202e}a\"}\n{}\n".as_bytes());
+        let mut shown = Vec::new();
+        let told = damaged.report_to(|line| shown.push(line.to_owned()));
+        assert!(told.unwrap_err().message.contains("1 versions are damaged"));
+        let replaced = char::REPLACEMENT_CHARACTER;
+        let line = format!("{{\"type\":\"damaged\",\"path\":\"/{replaced}[2J{replaced}a\"}}");
+        assert_eq!(shown, [line]);
+    }
 }

@@ -26,12 +26,13 @@ const ARGUMENTS: [&str; 11] = [
 
 /// The one tool.
 pub(super) struct MemoryTool {
+    engine: Engine,
     door: Router,
 }
 
 impl MemoryTool {
     pub(super) fn new(engine: Engine, options: ToolOptions) -> Self {
-        Self { door: tool::router(engine, options) }
+        Self { door: tool::router(engine.clone(), options), engine }
     }
 }
 
@@ -85,12 +86,12 @@ impl ToolSet for MemoryTool {
         }
         let mut body = asked.arguments.clone();
         body.insert("dialect".into(), json!("native"));
-        match ask(&self.door, asked, "/v1/tools/memory", &Value::Object(body)).await {
-            Err(outcome) => outcome,
-            Ok(answer) => {
-                let text = answer["content"].as_str().unwrap_or_default().to_owned();
-                Outcome { text, is_error: answer["is_error"] == true }
-            }
-        }
+        let call = Value::Object(body);
+        ask(&self.engine, &self.door, asked, ("/v1/tools/memory", &call), told).await
     }
+}
+
+fn told(answer: &Value) -> Outcome {
+    let text = answer["content"].as_str().unwrap_or_default().to_owned();
+    Outcome { text, is_error: answer["is_error"] == true }
 }

@@ -6,7 +6,7 @@ use axum::Router;
 use axum::body::Body;
 use http_body_util::BodyExt;
 use hyper::header::CONTENT_TYPE;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Request, StatusCode};
 use loci_dialects::mobius;
 use loci_engine::{Engine, Identified};
 use loci_mcp::{Asked, Effect, Outcome, ToolDefinition, ToolSet};
@@ -15,12 +15,13 @@ use tower::ServiceExt;
 
 /// Recall, remember, forget.
 pub(super) struct MobiusTools {
+    engine: Engine,
     door: Router,
 }
 
 impl MobiusTools {
     pub(super) fn new(engine: Engine) -> Self {
-        Self { door: mobius::router(engine) }
+        Self { door: mobius::router(engine.clone()), engine }
     }
 }
 
@@ -50,51 +51,62 @@ impl ToolSet for MobiusTools {
             Err(error) => return Outcome::failed(error.to_string()),
         };
         let url = format!("/v1/agents/{agent}/tools/{}/invoke", asked.name);
-        match ask(&self.door, asked, &url, &json!({ "input": asked.arguments })).await {
-            Err(outcome) => outcome,
-            Ok(answer) if answer["status"] == "completed" => {
-                Outcome::done(answer["output"].to_string())
-            }
-            Ok(answer) => {
-                Outcome::failed(answer["error"].as_str().unwrap_or("it failed").to_owned())
-            }
-        }
+        let input = json!({ "input": asked.arguments });
+        ask(&self.engine, &self.door, asked, (&url, &input), told).await
     }
 }
 
-/// Asks a door, as whoever asked us.
+fn told(answer: &Value) -> Outcome {
+    match answer["status"] == "completed" {
+        true => Outcome::done(answer["output"].to_string()),
+        false => Outcome::failed(answer["error"].as_str().unwrap_or("it failed").to_owned()),
+    }
+}
+
+/// Asks a door, as whoever asked us; `told` is what its answer says.
 pub(super) async fn ask(
+    engine: &Engine,
     door: &Router,
     asked: &Asked<'_>,
-    url: &str,
-    body: &Value,
-) -> Result<Value, Outcome> {
+    (url, body): (&str, &Value),
+    told: fn(&Value) -> Outcome,
+) -> Outcome {
+    let response = match request(asked, url, body) {
+        Ok(request) => door.clone().oneshot(request).await,
+        Err(outcome) => return outcome,
+    };
+    let response = match response {
+        Ok(response) => response,
+        Err(never) => match never {},
+    };
+    let status = response.status();
+    let bytes = match response.into_body().collect().await {
+        Ok(bytes) => bytes.to_bytes(),
+        Err(error) => return Outcome::failed(error.to_string()),
+    };
+    let size = bytes.len();
+    let read = move || {
+        let body: Value = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+        if status == StatusCode::OK {
+            return told(&body);
+        }
+        let message = body["error"]["message"].as_str().map(str::to_owned);
+        Outcome::failed(message.unwrap_or_else(|| format!("it failed with {status}")))
+    };
+    let read = engine.written(size, read).await;
+    read.unwrap_or_else(|error| Outcome::failed(error.to_string()))
+}
+
+fn request(asked: &Asked<'_>, url: &str, body: &Value) -> Result<Request<Body>, Outcome> {
     let failed = |why: String| Outcome::failed(why);
     // As the credential is: these doors turn it into a model's themselves, where they must.
     let identified = asked.extensions.get::<Identified>().cloned();
     let identified = identified.ok_or_else(|| failed("an API key is needed".to_owned()))?;
     let id = asked.context().map_err(|error| failed(error.to_string()))?.request;
-    let request = Request::post(url)
+    Request::post(url)
         .header(CONTENT_TYPE, "application/json")
         .extension(identified)
         .extension(id)
         .body(Body::from(body.to_string()))
-        .map_err(|error| failed(error.to_string()))?;
-    let response = match door.clone().oneshot(request).await {
-        Ok(response) => response,
-        Err(never) => match never {},
-    };
-    read(response).await
-}
-
-async fn read(response: Response<Body>) -> Result<Value, Outcome> {
-    let status = response.status();
-    let bytes = response.into_body().collect().await;
-    let bytes = bytes.map_err(|error| Outcome::failed(error.to_string()))?.to_bytes();
-    let body: Value = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
-    if status == StatusCode::OK {
-        return Ok(body);
-    }
-    let message = body["error"]["message"].as_str().map(str::to_owned);
-    Err(Outcome::failed(message.unwrap_or_else(|| format!("it failed with {status}"))))
+        .map_err(|error| failed(error.to_string()))
 }

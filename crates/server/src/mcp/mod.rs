@@ -178,7 +178,7 @@ impl Door {
     fn endpoint(&self, profiles: Profiles) -> &Endpoint {
         self.endpoints[profiles.index()].get_or_init(|| {
             let offer = self.offer(profiles);
-            Endpoint::new(offer, &self.who, self.stopping.clone())
+            Endpoint::new(self.engine.clone(), offer, &self.who, self.stopping.clone())
         })
     }
 

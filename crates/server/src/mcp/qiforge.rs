@@ -43,11 +43,11 @@ pub(crate) fn router(
         name: "loci",
         version: env!("CARGO_PKG_VERSION"),
         instructions: None,
-        tools: vec![Arc::new(OracleTools(Tools(engine)))],
+        tools: vec![Arc::new(OracleTools(Tools(engine.clone())))],
         library: None,
         prompts: Vec::new(),
     };
-    let door = Door { options, endpoint: Endpoint::new(offer, &who, stopping) };
+    let door = Door { options, endpoint: Endpoint::new(engine, offer, &who, stopping) };
     let routes = PATHS.iter().fold(Router::new(), |routes, path| routes.route(path, any(answer)));
     routes.with_state(door)
 }

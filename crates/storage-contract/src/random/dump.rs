@@ -30,6 +30,9 @@ pub(super) async fn tenant(
         writeln!(text, "{name}: {value:?}").expect("a string takes everything");
     };
     add("workspaces", &engine.workspaces().await.unwrap());
+    for (workspace, _) in engine.workspaces().await.unwrap() {
+        add("newest time", &engine.newest_time(workspace).await.unwrap());
+    }
     let admin = system.administer(workspace, now);
     add("principals", &engine.principals(&admin).await.unwrap());
     add("keys", &engine.keys(&admin).await.unwrap());

@@ -2,7 +2,10 @@
 //! do nothing but heavy searches, reports and questions at every door, a health probe is answered as ever,
 //! on either engine.
 
-use loci_it::{ADMIN_KEY, Client, Cluster, Server, Setup, amount, budget};
+use crate::qiforge::{did, now};
+use loci_it::mcp::tool;
+use loci_it::ucan::{Signer, delegated};
+use loci_it::{ADMIN_KEY, Client, Cluster, Reply, Server, Setup, amount, budget};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -19,7 +22,8 @@ const BYTES: usize = 97_000;
 const P99_WITHIN: Duration = Duration::from_millis(50);
 const PROBE_EVERY: Duration = Duration::from_millis(5);
 /// Words alone decide: vectors of so much text would take minutes and show nothing more.
-const CONFIG: &str = "[search]\nembedder = \"none\"\n";
+const CONFIG: &str = "[search]\nembedder = \"none\"\n[qiforge]\n\
+    [mcp]\nprofiles = ['default', 'memory-tool', 'mobius']\n";
 
 /// A text that every query here fits.
 fn text(number: usize) -> String {
@@ -79,9 +83,16 @@ fn to_kilroy(text: &str) -> Value {
 fn beside_heavy_requests(server: Server) {
     let mut admin = server.client();
     let store = fill(&mut admin);
+    let (user, oracle) = (Signer::new(1), Signer::new(2));
+    let token = delegated(&user, &oracle, &did(&server), now() + 3600);
+    let mut visitor = server.client_as(Some(&token)).without_beta();
+    for number in 0..OF_A_DOOR {
+        let arguments = json!({"name": format!("n{number}"), "content": text(number)});
+        asked_tool(&mut visitor, "/qiforge/mcp", "add_memory", &arguments);
+    }
     // What is derived from the store is there before anything is timed.
     for round in 0..SORTS {
-        heavy(&mut admin, &store, round);
+        heavy(&mut admin, &mut visitor, &store, round);
     }
 
     let done = Arc::new(AtomicBool::new(false));
@@ -89,13 +100,14 @@ fn beside_heavy_requests(server: Server) {
     let askers: Vec<_> = (0..CONNECTIONS)
         .map(|number| {
             let (mut client, store) = (server.client(), store.clone());
+            let mut visitor = server.client_as(Some(&token)).without_beta();
             let (done, answered) = (Arc::clone(&done), Arc::clone(&answered));
             thread::spawn(move || {
                 for round in number.. {
                     if done.load(Ordering::SeqCst) {
                         break;
                     }
-                    heavy(&mut client, &store, round);
+                    heavy(&mut client, &mut visitor, &store, round);
                     answered.fetch_add(1, Ordering::SeqCst);
                 }
             })
@@ -127,10 +139,23 @@ fn beside_heavy_requests(server: Server) {
 }
 
 /// Sorts of heavy requests.
-const SORTS: usize = 14;
+const SORTS: usize = 18;
 const PLOTS: usize = 5;
 
-fn heavy(client: &mut Client, store: &str, round: usize) {
+/// A call of a tool of the Model Context Protocol.
+fn asked_tool(client: &mut Client, url: &str, name: &str, arguments: &Value) -> Reply {
+    let body = tool(name, arguments);
+    let headers = [
+        ("accept", "application/json, text/event-stream"),
+        ("x-auth-type", "ucan"),
+        ("x-room-id", "!room:matrix.example.org"),
+    ];
+    let reply = client.call_with("POST", url, Some(&body), &headers);
+    assert!(reply.json()["result"]["isError"] != true, "{name}: {}", reply.text());
+    reply
+}
+
+fn heavy(client: &mut Client, visitor: &mut Client, store: &str, round: usize) {
     let of_store = |rest: &str| format!("/v1/memory_stores/{store}/{rest}");
     let search = |mode: &str| json!({"query": "settled harbour boats", "limit": 100, "mode": mode});
     let reply = match round % SORTS {
@@ -147,6 +172,35 @@ fn heavy(client: &mut Client, store: &str, round: usize) {
         10 => client.get("/v1/agents/busy/memory/entries?limit=100&query=harbour+leaving"),
         11 => client.get("/api/storage/memory?agentId=busy&action=search&q=harbour"),
         12 => client.get("/api/storage/memory?agentId=busy"),
+        13 => {
+            let search = json!({"query": "settled harbour boats", "store": store, "limit": 50,
+                "max_tokens": 20_000});
+            asked_tool(client, "/mcp", "memory_search", &search)
+        }
+        14 => {
+            // Several large answers in one.
+            let path = format!("/memories/shared/{store}/1");
+            let read = json!({"command": "view", "path": path});
+            let call = tool("memory", &read);
+            let batch: Vec<Value> = (0..16)
+                .map(|id| {
+                    let mut call = call.clone();
+                    call["id"] = json!(id);
+                    call
+                })
+                .collect();
+            let headers = [("accept", "application/json, text/event-stream")];
+            client.call_with("POST", "/mcp", Some(&json!(batch)), &headers)
+        }
+        15 => {
+            let search = json!({"query": "where is the harbour?", "strategy": "balanced",
+                "max_episodes": 50});
+            asked_tool(visitor, "/qiforge/mcp", "search_memory_engine", &search)
+        }
+        16 => {
+            let recall = json!({"query": "harbour"});
+            asked_tool(client, "/mcp", "mobius_memory_recall", &recall)
+        }
         _ => {
             let search = json!({"command": "search", "query": "harbour", "agentId": "busy"});
             client.post("/v1/tools/memory", &search)

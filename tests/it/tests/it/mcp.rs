@@ -491,7 +491,7 @@ fn several_messages_at_once_where_the_version_has_that() {
 
 #[test]
 fn what_is_sealed_is_in_no_answer_to_a_model() {
-    let setup = Setup::new();
+    let setup = Setup::new().config("[mcp]\nprofiles = ['default', 'memory-tool']\n");
     let server = setup.start();
     let mut client = server.client();
     let open = json!({"path": "/open/a.md", "content": "open"});
@@ -510,6 +510,19 @@ fn what_is_sealed_is_in_no_answer_to_a_model() {
     assert!(found.contains("/open/a.md") && !found.contains("canary.md"), "{found}");
     let listed = post(&mut client, &request("resources/list", &json!({})), &[]).ok().to_string();
     assert!(listed.contains("/open/a.md") && !listed.contains("canary"), "{listed}");
+    for (command, path) in [("view", "/memories"), ("view", "/memories/open")] {
+        let listed = call(&mut client, "memory", &json!({"command": command, "path": path}));
+        let listed = listed.to_string();
+        assert!(listed.contains("/open/a.md") && !listed.contains("canary"), "{listed}");
+    }
+    // Neither what stands in the way of a file nor what stands in the way of a memory.
+    let create = json!({"command": "create", "path": "/memories/canary", "file_text": "x"});
+    for refused in [
+        failed(&call(&mut client, "memory", &create)),
+        failed(&call(&mut client, "memory_write", &json!({"path": "/canary", "content": "x"}))),
+    ] {
+        assert!(!refused.contains("b.md"), "{refused}");
+    }
     server.stop();
 }
 

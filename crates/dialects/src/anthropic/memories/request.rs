@@ -48,6 +48,7 @@ pub(in crate::anthropic) struct UpdateMemory {
     /// New content; null or not given keeps it.
     content: Option<String>,
     /// New path; null or not given keeps it.
+    #[schema(min_length = 2, max_length = 1024, pattern = "^(/[^/]+){1,20}$")]
     path: Option<String>,
     /// Change only if this holds.
     #[schema(value_type = Option<Precondition>)]

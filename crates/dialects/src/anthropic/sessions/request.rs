@@ -47,7 +47,7 @@ pub(in crate::anthropic) struct CreateSession {
     /// Given back as they are.
     vault_ids: Option<Vec<String>>,
     /// Up to 50; dropped, because no agent runs here.
-    #[schema(value_type = Option<Vec<Object>>)]
+    #[schema(value_type = Option<Vec<Object>>, max_items = 50)]
     initial_events: Option<Vec<Value>>,
     /// Given back as it is: `{"type": "limit", "max_list_cost": {"amount", "currency"}}`.
     #[schema(value_type = Option<Object>)]
@@ -157,7 +157,7 @@ fn attachment(resource: Value) -> Result<NewAttachment, Problem> {
 pub(in crate::anthropic) struct UpdateSession {
     /// A new title; null clears it.
     #[serde(default, deserialize_with = "nullable")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, max_length = 1024)]
     title: Option<Option<String>>,
     /// A patch: a string sets a key, null removes it, keys not given stay.
     metadata: Option<BTreeMap<String, Option<String>>>,

@@ -41,8 +41,10 @@ impl CreateStore {
 #[serde(deny_unknown_fields)]
 pub(in crate::anthropic) struct UpdateStore {
     /// A new name.
+    #[schema(min_length = 1, max_length = 255)]
     name: Option<String>,
     /// A new description; empty clears it.
+    #[schema(max_length = 1024)]
     description: Option<String>,
     /// A patch: a string sets a key, null removes it, keys not given stay.
     metadata: Option<BTreeMap<String, Option<String>>>,

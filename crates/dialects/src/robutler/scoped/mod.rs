@@ -109,13 +109,16 @@ pub(super) async fn read(call: Call) -> Answer {
 pub(super) struct PutBody {
     agent_id: Option<String>,
     namespace: String,
+    #[schema(min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     key: String,
     content: String,
     /// `tool` (when not given), `compaction`, `owner` or `sync`.
+    #[schema(pattern = "^(tool|compaction|owner|sync)$")]
     source: Option<String>,
     /// When it was written; now when not given.
     at: Option<String>,
     /// One line of up to 200 characters; without it the note has none.
+    #[schema(max_length = 200)]
     description: Option<String>,
 }
 
@@ -152,7 +155,7 @@ pub(super) struct PushBody {
     agent_id: Option<String>,
     namespace: String,
     /// Oldest first; what means nothing is passed over.
-    #[schema(value_type = Vec<LineBody>)]
+    #[schema(value_type = Vec<LineBody>, max_items = 100000)]
     lines: Vec<String>,
 }
 

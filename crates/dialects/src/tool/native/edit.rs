@@ -29,6 +29,8 @@ pub(super) async fn create(desk: &Desk<'_>, input: &Input) -> Result<String, Sto
         }
         return match is_there {
             true => exists(&path.to_string()),
+            // Where sealed files are is not told.
+            false if blocker.is_sealed => exists(&path.to_string()),
             false => exists(&blocked_by(&path, &blocker.path)),
         };
     }

@@ -14,6 +14,8 @@ use std::fmt::Write;
 
 /// Lines of one directory listing.
 const ENTRIES_MAX: usize = 1000;
+/// Bytes of one of them, about.
+const ENTRY_BYTES: usize = 64;
 /// How deep a directory is shown.
 const DEPTH_MAX: usize = 2;
 
@@ -25,15 +27,25 @@ pub(super) async fn view(desk: &Desk<'_>, input: &Input) -> Result<String, Stop>
     let place = desk.place(whose(desk, input, &path)?, Purpose::Read).await?;
     let shelf = desk.shelf(&place);
     if let Some(memory) = shelf.newest_of(&path.exact(), View::Full).await? {
-        return file(&path, &memory, range);
+        return shown(desk, path, memory, range).await;
     }
-    if let Some(listing) = directory(shelf, &path).await? {
+    if let Some(listing) = directory(desk, shelf, &path).await? {
         return Ok(listing);
     }
     match shelf.newest_of(&path.plain(), View::Full).await? {
-        Some(memory) => file(&path, &memory, range),
+        Some(memory) => shown(desk, path, memory, range).await,
         None => says(format!("The path {path} does not exist. Please provide a valid path.")),
     }
+}
+
+async fn shown(
+    desk: &Desk<'_>,
+    path: ToolPath,
+    memory: Memory,
+    range: Option<(i64, i64)>,
+) -> Result<String, Stop> {
+    let bytes = memory.content.as_ref().and_then(Content::text).map_or(0, str::len);
+    desk.engine.written(bytes, move || file(&path, &memory, range)).await?
 }
 
 fn file(path: &ToolPath, memory: &Memory, range: Option<(i64, i64)>) -> Result<String, Stop> {
@@ -50,11 +62,22 @@ fn file(path: &ToolPath, memory: &Memory, range: Option<(i64, i64)>) -> Result<S
 }
 
 /// A directory; none where nothing is below a path, which the root alone may be without.
-async fn directory(shelf: Shelf<'_>, path: &ToolPath) -> Result<Option<String>, Stop> {
+async fn directory(
+    desk: &Desk<'_>,
+    shelf: Shelf<'_>,
+    path: &ToolPath,
+) -> Result<Option<String>, Stop> {
     let prefix = path.prefix();
-    let tree = shelf.below(&prefix, SCAN_MAX).await?;
+    let mut tree = shelf.below(&prefix, SCAN_MAX).await?;
+    // A model has no use for what it cannot read, and is not to know where it is.
+    tree.memories.retain(|memory| !memory.is_sealed);
     let is_there = !tree.memories.is_empty() || path.memory().is_none();
-    Ok(is_there.then(|| listing(path, prefix.as_str(), &tree)))
+    if !is_there {
+        return Ok(None);
+    }
+    let (path, bytes) = (path.clone(), tree.memories.len() * ENTRY_BYTES);
+    let write = move || listing(&path, prefix.as_str(), &tree);
+    Ok(Some(desk.engine.written(bytes, write).await?))
 }
 
 /// A directory with what is in it.

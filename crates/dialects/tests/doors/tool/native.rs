@@ -395,8 +395,17 @@ async fn what_is_internal_is_not_there_and_what_is_sealed_is_not_shown() {
     let sealed = put("/sealed", Content::Sealed(b"ciphertext".to_vec()), Visibility::Context);
     world.write(ME, home, sealed).await;
 
-    let tree = listing("/memories", &["10B\t/memories", "10B\t/memories/sealed"]);
+    let below = put("/vault/plan", Content::Sealed(b"ciphertext".to_vec()), Visibility::Context);
+    world.write(ME, home, below).await;
+    world.write(ME, home, Edit::put_text(path("/open"), "text")).await;
+    let tree = listing("/memories", &["4B\t/memories", "4B\t/memories/open"]);
     world.done(ME, view("/memories"), tree).await;
+    let gone = "The path /memories/vault does not exist. Please provide a valid path.";
+    world.refused(ME, view("/memories/vault"), gone).await;
+    let taken = "Error: File /memories/vault already exists";
+    world.refused(ME, create_at("/memories/vault"), taken).await;
+    let taken = "Error: The destination /memories/vault already exists";
+    world.refused(ME, rename("/memories/open", "/memories/vault"), taken).await;
     let gone = "The path /memories/internal does not exist. Please provide a valid path.";
     world.refused(ME, view("/memories/internal"), gone).await;
     let taken = "Error: File /memories/internal already exists";

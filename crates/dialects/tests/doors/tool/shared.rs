@@ -2,8 +2,8 @@
 //! creator's right to take away, and what the other doors see of it.
 
 use crate::tool::world::{World, create, path, view};
-use loci_engine::NewGrant;
-use loci_model::{Content, Edit, Grantee, Level, PrincipalKind};
+use loci_engine::{NewGrant, NewPrincipal};
+use loci_model::{Content, Edit, Grantee, Level, PrincipalKind, limit};
 use serde_json::{Value, json};
 
 /// The owner of the store, and the guest it is shared with.
@@ -245,4 +245,23 @@ async fn edits_at_the_same_time_lose_nothing() {
     assert_eq!(lines.pop(), Some("end"));
     lines.sort_unstable();
     assert_eq!(lines, ["line 0", "line 1", "line 2", "line 3", "line 4", "line 5"]);
+}
+
+#[tokio::test]
+async fn names_are_told_apart_only_so_often_by_sharing() {
+    let world = World::new().await;
+    let chat = NewPrincipal { kind: PrincipalKind::Group, name: "room".into(), is_admin: false };
+    let workspace = world.context(OWNER).await.caller.workspace;
+    world.engine.declare_principal(workspace, chat).await.unwrap();
+    world.agent(GUEST).await;
+    let share = |agent: &str| json!({ "command": "share", "path": "/memories", "agent": agent });
+    let is_a_chat = "agent is a chat; those in it have access to its store";
+    for _ in 0..limit::UNKNOWN_NAMES_PER_DAY {
+        world.error(OWNER, share("room"), is_a_chat).await;
+    }
+    let words = world.content(OWNER, share("room")).await;
+    assert_eq!(words, "Memory share failed: 429");
+    for agent in [GUEST, "nobody yet"] {
+        assert_eq!(world.content(OWNER, share(agent)).await, words, "{agent}");
+    }
 }

@@ -28,6 +28,7 @@ const RRF_K_DEFAULT: f32 = 60.0;
 pub(crate) struct SearchBody {
     /// What is looked for, in any words. `"exact words"` must stand in the text as they are, `word*`
     /// is every word with that beginning; nothing else is syntax.
+    #[schema(min_length = 1, max_length = 4096)]
     query: String,
     /// How many results, 1 to 100; 10 when not given.
     #[schema(minimum = 1, maximum = 100)]
@@ -59,6 +60,7 @@ pub(crate) struct SearchBody {
     #[schema(maximum = 30)]
     wait_seconds: Option<u64>,
     /// Only these stores; only in a search of all of them.
+    #[schema(min_items = 1, max_items = 10000)]
     memory_store_ids: Option<Vec<String>>,
 }
 
@@ -96,6 +98,7 @@ pub(crate) struct FilterBody {
     /// Of this kind, or of one of these.
     kind: Option<OneOrMore>,
     /// With all of these tags.
+    #[schema(max_items = 64)]
     tags: Option<Vec<String>>,
     /// With this claimed source.
     source: Option<String>,

@@ -148,6 +148,7 @@ forger! {
     is_unpurged(workspace: WorkspaceId, store: StoreId) -> Result<bool>;
     crowded(limit: usize) -> Result<Vec<(WorkspaceId, StoreId)>>;
     workspaces() -> Result<Vec<(WorkspaceId, Timestamp)>>;
+    newest_time(workspace: WorkspaceId) -> Result<Option<Timestamp>>;
     remembered(pass: &AdminPass, after: Option<(u128, String)>, limit: usize)
         -> Result<Vec<Remembered>>;
     log(pass: &AdminPass, store: StoreId, after: u64, limit: usize) -> Result<Vec<LogEntry>>;
