@@ -56,7 +56,8 @@ fn told(client: &mut Client, kind: Kind, agent: Option<&str>) -> Vec<u16> {
 }
 
 /// What somebody is told about what is an agent's own, at the doors that have no stores of others:
-/// key-value, caller-scoped memory and Mobius, whose paths name the agent.
+/// key-value, caller-scoped memory and Mobius, whose paths name the agent. What describes an agent is
+/// no memory: a platform sees it of every agent, also of one whose memory is switched off.
 fn told_of_own(client: &mut Client, name: &str, agent: Option<&str>) -> Vec<u16> {
     let said = agent.map(|agent| format!("&agentId={agent}")).unwrap_or_default();
     let body = |mut body: Value| {
@@ -81,7 +82,6 @@ fn told_of_own(client: &mut Client, name: &str, agent: Option<&str>) -> Vec<u16>
         client.get(&format!("{scoped}?action=search&q=tea{said}")),
         client.get(&format!("{scoped}?action=sync&namespace=owner{said}")),
         client.delete(&format!("{scoped}?namespace=owner&key=note{said}")),
-        client.as_another(|client| client.get(&format!("/v1/agents/{name}"))),
         client.call("PUT", &format!("{entries}/b"), Some(&json!({"content": "tea"}))),
         client.get(&entries),
         client.get(&format!("/v1/agents/{name}/memory")),
