@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rate {
     pub(crate) per_second: f64,
+    /// What the quickest quarter took at most: what other work on the machine disturbs least.
+    pub(crate) p25_ms: f64,
     pub(crate) p50_ms: f64,
     pub(crate) p99_ms: f64,
 }
@@ -58,7 +60,7 @@ impl Samples {
         let last = (self.micros.len() - 1) as f64;
         let at = |share: f64| f64::from(self.micros[(last * share) as usize]) / 1e3;
         let per_second = self.micros.len() as f64 / self.seconds;
-        Ok(Rate { per_second, p50_ms: at(0.5), p99_ms: at(0.99) })
+        Ok(Rate { per_second, p25_ms: at(0.25), p50_ms: at(0.5), p99_ms: at(0.99) })
     }
 }
 

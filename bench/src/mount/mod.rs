@@ -2,11 +2,13 @@
 //! one run and in alternation: small files made, read, listed and searched through by `grep -r`.
 //!
 //! Creating is bounded twice: by FUSE, and by the disk, to which every close is durable. So the rows
-//! of the same memories put into SQLite by the shortest path are measured too, with as many waiting.
+//! of the same memories put into SQLite by the shortest path are measured too, with as many waiting;
+//! one file after another also over HTTP, and while vectors are made ([`sequential`]).
 
 pub(crate) mod memory;
 mod page;
 mod places;
+mod sequential;
 mod works;
 
 use std::path::PathBuf;
@@ -16,7 +18,7 @@ use anyhow::{Context, ensure};
 use crate::fill;
 use crate::raw;
 use crate::samples::Rate;
-use places::Place;
+use places::{Place, Way};
 
 /// How much to do.
 #[derive(clap::Args)]
@@ -65,7 +67,7 @@ pub(crate) fn run(plan: &MountPlan) -> anyhow::Result<()> {
     let places = [
         Place::disk(scratch.path())?,
         Place::memory(scratch.path())?,
-        Place::mounted(&plan.loci, scratch.path())?,
+        Place::mounted(&plan.loci, scratch.path(), Way::Directory, false)?,
     ];
     println!("{} files in each place", plan.files);
     for place in &places {
@@ -92,9 +94,11 @@ pub(crate) fn run(plan: &MountPlan) -> anyhow::Result<()> {
     lines.push(compare(plan, &places, "grep -r", None, |place, _| {
         works::grep(&place.at, files, seconds)
     })?);
-    print!("{}", page::table(&lines));
+    drop(places);
+    let sequential = sequential::run(plan, scratch.path())?;
+    print!("{}\n{}", page::table(&lines), sequential::table(&sequential));
     match &plan.report {
-        Some(file) => page::write(&lines, plan, file),
+        Some(file) => page::write(&lines, &sequential, plan, file),
         None => Ok(()),
     }
 }

@@ -3,10 +3,16 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::sequential::{self, Sequential};
 use super::{Line, MountPlan};
 use crate::samples::Rate;
 
-pub(super) fn write(lines: &[Line], plan: &MountPlan, file: &Path) -> anyhow::Result<()> {
+pub(super) fn write(
+    lines: &[Line],
+    sequential: &[Sequential],
+    plan: &MountPlan,
+    file: &Path,
+) -> anyhow::Result<()> {
     let page = format!(
         "# Mounted stores\n\n\
          Made by `cargo xtask bench -- mount`. {} files of about 300 bytes in directories of 100; {} \
@@ -15,12 +21,13 @@ pub(super) fn write(lines: &[Line], plan: &MountPlan, file: &Path) -> anyhow::Re
          *in memory* is a FUSE file system of ours that keeps bytes in a table and nothing else, with \
          the same number of threads; *mounted* is `loci mount` by the data directory of a server that \
          makes no vectors. A file that is created is durable when it is closed only where it is mounted.\n\n\
-         {}\n{}",
+         {}\n{}\n{}",
         plan.files,
         plan.rounds,
         plan.seconds,
         table(lines),
         bounds(lines),
+        sequential::table(sequential),
     );
     std::fs::write(file, page)?;
     Ok(())
@@ -40,7 +47,7 @@ pub(super) fn table(lines: &[Line]) -> String {
             None => String::new(),
         };
         let rows = rows.map_or_else(|| "–".to_owned(), |rows| format!("{:.0}", rows.per_second));
-        let Rate { per_second, p50_ms, p99_ms } = mounted;
+        let Rate { per_second, p50_ms, p99_ms, .. } = mounted;
         writeln!(
             table,
             "| {work} | {:.0} | {:.0} | {per_second:.0} | {p50_ms:.2} | {p99_ms:.2} | {:.2} | {share:.2}{target} | {rows} |",

@@ -18,6 +18,15 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Vectors would take a core of the machine for as long as they are behind.
 const NO_MODEL: &str = "[search]\nembedder = \"none\"\n";
 
+/// How a mount reaches its store.
+#[derive(Clone, Copy)]
+pub(super) enum Way {
+    /// By the data directory that a server holds.
+    Directory,
+    /// By the server's address.
+    Http,
+}
+
 /// A directory to work in.
 pub(super) struct Place {
     pub(super) at: PathBuf,
@@ -51,22 +60,30 @@ impl Place {
         Ok(place)
     }
 
-    /// A store, mounted by the data directory that a server holds.
-    pub(super) fn mounted(loci: &Path, scratch: &Path) -> anyhow::Result<Self> {
+    /// A mounted store of a server, which makes vectors or does not.
+    pub(super) fn mounted(
+        loci: &Path,
+        scratch: &Path,
+        way: Way,
+        has_vectors: bool,
+    ) -> anyhow::Result<Self> {
         let (at, data) = (scratch.join("mounted"), scratch.join("data"));
         fs::create_dir(&at)?;
-        let server = Server::loci_with(loci, &data, NO_MODEL)?;
+        let settings = if has_vectors { "" } else { NO_MODEL };
+        let server = Server::loci_with(loci, &data, settings)?;
         let made = Command::new(loci)
             .args(["put", "bench", "/first.md", "--create-store", "--text", "first", "--data"])
             .arg(&data)
             .stdout(Stdio::null())
             .status()?;
         ensure!(made.success(), "the store cannot be made");
-        let child = Command::new(loci)
-            .arg("mount")
-            .arg(&at)
-            .args(["--flat", "--foreground", "--store", "bench", "--data"])
-            .arg(&data)
+        let mut mounting = Command::new(loci);
+        mounting.arg("mount").arg(&at).args(["--flat", "--foreground", "--store", "bench"]);
+        match way {
+            Way::Directory => mounting.arg("--data").arg(&data),
+            Way::Http => mounting.arg("--url").arg(format!("http://{}", server.address)),
+        };
+        let child = mounting
             .env("LOCI_KEY", KEY)
             .env("XDG_STATE_HOME", scratch.join("state"))
             .stdin(Stdio::null())

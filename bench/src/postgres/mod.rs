@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn ratios_are_taken_within_a_round() {
-        let rate = |per_second| Rate { per_second, p50_ms: 1.0, p99_ms: 1.0 };
+        let rate = |per_second| Rate { per_second, p25_ms: 1.0, p50_ms: 1.0, p99_ms: 1.0 };
         // The machine is half as fast in the second round, for everybody.
         let rounds: Vec<Round> = [100.0, 50.0, 100.0]
             .map(|base| Round {

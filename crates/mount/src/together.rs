@@ -1,6 +1,6 @@
 //! Edits that come at the same moment go to the server together, in one request and one durable commit;
-//! one by itself goes at once. Nobody is refused because of somebody else: if a batch is refused, each
-//! edit of it goes alone.
+//! one by itself goes at once, on the task that waits for it. An edit is not refused because of another:
+//! if a batch is refused, each edit of it goes alone.
 //!
 //! While few edits are under way, others need not wait for them. While many are, whatever comes
 //! gathers until it is as much or until they are answered, because a few large requests carry more
@@ -126,38 +126,73 @@ impl Volume {
     /// One edit, with whatever others come at the same moment.
     pub(crate) async fn edit(self: &Arc<Self>, store: usize, edit: Edit) -> Result<Done, Refusal> {
         let (answer, answered) = oneshot::channel();
-        if self.queues[store].add(edit, answer) {
-            let volume = Arc::clone(self);
-            self.spawn(async move {
-                let mut answered = 0;
-                while let Some((edits, answers)) = volume.queues[store].next(answered) {
-                    answered = answers.len();
-                    volume.send(store, edits, answers).await;
-                }
-            });
+        if self.queues[store].add(edit, answer)
+            && let Some((edits, answers)) = self.queues[store].next(0)
+        {
+            // A task of its own would cost a lone edit two hand-overs between threads. A batch has one,
+            // so that no other edit of it is lost when this caller gives up.
+            if edits.len() == 1 {
+                let _after = After { volume: self, store };
+                self.send(store, edits, answers).await;
+            } else {
+                self.send_on(store, edits, answers);
+            }
         }
         let is_over = || Refusal::Unreachable("the mount is ending".into());
         answered.await.unwrap_or_else(|_| Err(is_over()))
     }
 
-    async fn send(&self, store: usize, edits: Vec<Edit>, answers: Vec<Answer>) {
-        let results: Vec<Result<Done, Refusal>> = match self.edit_all(store, edits.clone()).await {
+    /// Sends a batch, and what has gathered meanwhile, until nothing waits.
+    fn send_on(self: &Arc<Self>, store: usize, edits: Vec<Edit>, answers: Vec<Answer>) {
+        let volume = Arc::clone(self);
+        self.spawn(async move {
+            let mut batch = Some((edits, answers));
+            while let Some((edits, answers)) = batch {
+                let count = answers.len();
+                volume.send(store, edits, answers).await;
+                batch = volume.queues[store].next(count);
+            }
+        });
+    }
+
+    async fn send(&self, store: usize, mut edits: Vec<Edit>, answers: Vec<Answer>) {
+        let results: Vec<Result<Done, Refusal>> = if edits.len() == 1 {
+            vec![self.edit_alone(store, edits.remove(0)).await]
+        } else {
+            self.send_batch(store, edits).await
+        };
+        for (answer, result) in answers.into_iter().zip(results) {
+            // A caller that gave up waits for no answer.
+            let _ = answer.send(result);
+        }
+    }
+
+    async fn edit_alone(&self, store: usize, edit: Edit) -> Result<Done, Refusal> {
+        Ok(self.edit_all(store, vec![edit]).await?.remove(0))
+    }
+
+    async fn send_batch(&self, store: usize, edits: Vec<Edit>) -> Vec<Result<Done, Refusal>> {
+        match self.edit_all(store, edits.clone()).await {
             Ok(done) => done.into_iter().map(Ok).collect(),
             // What was not reached for all of them is not reached for one.
             Err(refusal @ Refusal::Unreachable(_)) => {
-                answers.iter().map(|_| Err(refusal.clone())).collect()
+                edits.iter().map(|_| Err(refusal.clone())).collect()
             }
-            Err(refusal) if edits.len() == 1 => vec![Err(refusal)],
-            Err(_) => {
-                join_all(edits.into_iter().map(|edit| async {
-                    self.edit_all(store, vec![edit]).await.map(|mut done| done.remove(0))
-                }))
-                .await
-            }
-        };
-        for (answer, result) in answers.into_iter().zip(results) {
-            // Whoever gave up waiting wants no answer.
-            let _ = answer.send(result);
+            Err(_) => join_all(edits.into_iter().map(|edit| self.edit_alone(store, edit))).await,
+        }
+    }
+}
+
+/// Goes on with what has gathered while a lone edit was under way, also when its caller gave up.
+struct After<'v> {
+    volume: &'v Arc<Volume>,
+    store: usize,
+}
+
+impl Drop for After<'_> {
+    fn drop(&mut self) {
+        if let Some((edits, answers)) = self.volume.queues[self.store].next(1) {
+            self.volume.send_on(self.store, edits, answers);
         }
     }
 }
