@@ -115,8 +115,9 @@ impl Waiting {
     }
 
     async fn ask(&mut self) -> Result<(), Failure> {
-        let answer = ask(&self.data).await;
+        // Read first: an owner that agrees may be gone with the answer, and its label with it.
         let owner = holder::read(&self.data);
+        let answer = ask(&self.data).await;
         let is_server = owner.is_some_and(|owner| owner.kind == Kind::Serve);
         match answer {
             Answer::Stays => return Err(self.refused("is a server; stop it first")),
