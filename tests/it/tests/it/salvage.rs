@@ -159,12 +159,15 @@ fn what_is_sound_is_salvaged_from_random_damage() {
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "nothing is left beside it");
         Loci::on_data(&to).ok(&["check"]);
         let salvaged = live(&to);
-        for (id, one) in &known {
-            let is_excused = damaged.iter().any(|page| {
+        let is_excused = |one: &Known| {
+            damaged.iter().any(|page| {
                 let before = &whole[page * PAGE..][..PAGE];
                 let header = if *page == 0 { 100 } else { 0 };
                 !LEADING.contains(&before[header]) && is_on(before, &one.traces)
-            });
+            })
+        };
+        for (id, one) in &known {
+            let is_excused = is_excused(one);
             match salvaged.get(id) {
                 Some((path, text)) => {
                     let is_same = (path, text) == (&one.path, &one.content);
@@ -178,7 +181,15 @@ fn what_is_sound_is_salvaged_from_random_damage() {
             }
         }
         // Nothing that was removed comes back, and nothing is made up.
-        assert!(salvaged.keys().all(|id| known.contains_key(id)), "{told}");
+        // A flipped bit of an id makes another id, which nothing tells from one that was given out.
+        let is_another = |(_, text): &(String, String)| {
+            known.values().any(|one| one.content == *text && is_excused(one))
+        };
+        let made_up: Vec<_> = salvaged
+            .iter()
+            .filter(|(id, found)| !known.contains_key(*id) && !is_another(found))
+            .collect();
+        assert!(made_up.is_empty(), "{made_up:?}; {told}");
         fs::remove_dir_all(&folder).unwrap();
     }
     eprintln!("salvage: {sound} memories came over, {lost} were lost");
