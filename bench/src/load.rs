@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 pub(crate) fn request(method: &str, target: &str, body: &str) -> Vec<u8> {
     let key = crate::child::KEY;
     format!(
-        "{method} {target} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer {key}\r\n\
+        "{method} {target} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\
          anthropic-beta: agent-memory-2026-07-22\r\ncontent-type: application/json\r\n\
          content-length: {}\r\n\r\n{body}",
         body.len()
