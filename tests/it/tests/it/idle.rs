@@ -4,12 +4,15 @@
 use loci_it::{Client, Reply, Server, Setup, count, eventually};
 use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// Files that a process has open beside its connections.
 const OTHER_FILES: u64 = 600;
 const PATIENCE: Duration = Duration::from_secs(60);
+/// The files of this process are enough for the connections of one test at a time.
+static CROWD: Mutex<()> = Mutex::new(());
 const HEALTH: &[u8] = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 /// Connections that have made one request and go silent.
@@ -49,6 +52,7 @@ fn stats(server: &Server) -> Reply {
 
 #[test]
 fn connections_that_go_silent_are_all_closed() {
+    let _alone = CROWD.lock().unwrap_or_else(PoisonError::into_inner);
     let setup = Setup::new().config("[limits]\nidle_timeout_seconds = 2\n");
     let server = setup.start();
     let began = Instant::now();
@@ -66,6 +70,7 @@ fn connections_that_go_silent_are_all_closed() {
 
 #[test]
 fn whoever_asks_is_served_at_once_while_idle_connections_take_all_places() {
+    let _alone = CROWD.lock().unwrap_or_else(PoisonError::into_inner);
     let number = connections();
     let setup = Setup::new().config(&format!("[limits]\nconnections = {number}\n"));
     let server = setup.start();
@@ -97,6 +102,7 @@ fn crowd(server: &Server, number: usize, says: &[u8]) -> Vec<TcpStream> {
 
 #[test]
 fn whoever_has_a_key_is_served_when_more_connect_than_there_are_files() {
+    let _alone = CROWD.lock().unwrap_or_else(PoisonError::into_inner);
     for says in [HEALTH, b"", b"GET /healthz HTTP/1.1\r\n"] {
         let setup = Setup::new().open_files(64, 256);
         let server = setup.start();
