@@ -30,6 +30,7 @@ pub(super) struct DidDocument<'a> {
 #[utoipa::path(
     get,
     path = "/.well-known/did.json",
+    security(()),
     operation_id = "qiforge_did",
     tag = "qiforge",
     responses(

@@ -129,6 +129,7 @@ pub(crate) async fn answer(State(door): State<Arc<Door>>, request: Request) -> R
     path = "/.well-known/oauth-protected-resource",
     operation_id = "mcp_protected_resource",
     tag = "mcp",
+    security(()),
     responses(
         (status = 200, body = serde_json::Value),
         (status = "4XX", description = "Refused")
